@@ -60,7 +60,24 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
             else:
                 continue
             problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", fix))
-    return list(dict.fromkeys(problems)) or _check_kinds(task, registry)
+    return list(dict.fromkeys(problems)) or [*_check_kinds(task, registry), *_check_means(task, registry)]
+
+
+def _check_means(task: Task, registry: Registry) -> Iterator[Problem]:
+    """Yield a problem for every mean over groups, and part of a metric of metrics, that is no ratio of sums."""
+    parts = {name: each.name for each in task.combined for name in each.parts}
+    for metric in task.metrics:
+        use = "is a mean over groups" if metric.average != "micro" else f"is part of {parts.get(metric.name)!r}"
+        ref = metric.aggregate
+        if metric.average == "micro" and metric.name not in parts:
+            continue
+        try:
+            ratio = hasattr(registry.get("aggregation", ref.name).load()(**ref.parameters), "own_parts")
+        except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts reports it
+            continue
+        if not ratio:
+            what = f"the metric {metric.name!r} {use}, which {ref.name} cannot be"
+            yield task.problem_at("metrics", what, "Aggregate by mean, rate or pass@k.")
 
 
 def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:

@@ -19,6 +19,8 @@ from creval.types.sample import Doc
 
 __all__ = ["doc_problems", "prompts_of"]
 
+MOST_GROUPS = 1_000
+"""Of a metric with `by`, each of which is a number of its own in the results."""
 _FIX = "Correct the data, or what the task says of them."
 
 
@@ -37,7 +39,9 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
         if place.name not in provided
     }
     checking = dict(_checking(task, registry))
-    groups = {metric.group: metric.name for metric in task.metrics if metric.group is not None}
+    groups = {field: metric.name for metric in task.metrics if (field := metric.group or metric.by) is not None}
+    groups |= {metric.by: metric.name for metric in task.combined if metric.by is not None}
+    named: dict[str, set[str]] = {by: set() for metric in (*task.metrics, *task.combined) if (by := metric.by)}
     few_shot = task.few_shot
     for number, doc in enumerate(docs):
         if number == 0:
@@ -54,6 +58,13 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
             what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown}"
             fix = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
             yield Problem(what, place.file, place.line, fix=fix)
+        for field in [each for each in named if each in doc.fields]:
+            named[field].add(str(doc.fields[field]))
+            if isinstance(doc.fields[field], list) or len(named[field]) > MOST_GROUPS:
+                many = f"there are more than {MOST_GROUPS:,} values of {field!r}"
+                what = f"{which} has a list in {field!r}" if isinstance(doc.fields[field], list) else many
+                del named[field]
+                yield task.problem_at("metrics", f"{what}, by which metrics are reported", "Name another field.")
         for field in [each for each in groups if each not in doc.fields]:
             what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} takes docs together"
             yield task.problem_at("metrics", what, _FIX)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from creval.api import RunResult
 from creval.engine.planning.seeds import derive
+from creval.engine.scoring.metric_results import part_clusters
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.escape import json_text, visible
 from creval.format import decimals, html_table, number, some
@@ -17,6 +18,7 @@ from creval.report.result_tables import labels
 from creval.report.terminal_tables import print_table
 from creval.runs.result_metrics import data_frame
 from creval.scoring.clusters import Clusters, Floats
+from creval.scoring.combined import Combined, averaged
 from creval.scoring.intervals import ANY, Scale, bootstrap_difference, difference_interval, quantile
 from creval.scoring.metric_estimate import CONFIDENCE, NO_VARIATION
-from creval.scoring.ratio import Mean, degrees_of_freedom, effective_docs
+from creval.scoring.ratio import Mean, Ratio, degrees_of_freedom, effective_docs

@@ -16,7 +16,8 @@ __all__ = ["MetricChoice", "chosen"]
 class MetricChoice:
     """Tasks and metrics by name (none: all tasks, and the primary metrics of each); `every`: all metrics.
 
-    `overall`: a metric under a single condition is left out where the metric is there over all conditions.
+    `overall`: a metric under a single condition is left out where the metric is there over all conditions, and so is
+    one of a group of docs. Else the primary metrics come with their groups.
     """
 
     tasks: Sequence[str] = ()
@@ -30,12 +31,15 @@ class MetricChoice:
         if self.overall and not self.every:
             whole = {one["name"] for one in metrics if one["condition"] is None}
             metrics = [one for one in metrics if one["condition"] is None or one["name"] not in whole]
+            metrics = [one for one in metrics if "by" not in one or one["name"] in self.metrics]
         if self.tasks and not {task["task"], task.get("qualified")} & set(self.tasks):
             return []
         if self.metrics:
             return [one for one in metrics if {one["name"], _plain(one["name"])} & set(self.metrics)]
-        primary = [one for one in metrics if one["primary"]]
-        return metrics if self.every or not primary else primary
+        names = {one["name"] for one in metrics if one["primary"]}
+        if self.every or not names:
+            return metrics
+        return [one for one in metrics if one["primary"] or ("by" in one and one["name"].rpartition("[")[0] in names)]
 
 
 def _plain(name: str) -> str:

@@ -18,7 +18,8 @@ class Clusters(Sequence[Floats]):
     `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
     cost two arrays, while an aggregation that wants the arrays of single docs may still iterate. Without offsets
     (None) each value is a cluster, which costs no second array. `unit` says what a cluster is: `doc`, or `trial` where
-    every value is one of its own. `weights`, where the metric has them, run parallel to `values`.
+    every value is one of its own. `weights`, where the metric has them, run parallel to `values`. `factors`, of shape
+    (clusters,), are what each cluster counts by as a whole, in a mean over groups of docs.
     """
 
     def __init__(
@@ -27,10 +28,12 @@ class Clusters(Sequence[Floats]):
         offsets: np.ndarray[Any, np.dtype[np.int64]] | None,
         unit: str = "doc",
         weights: Floats | None = None,
+        factors: Floats | None = None,
     ) -> None:
         self.values = values
         self.unit = unit
         self.weights = weights
+        self.factors = factors
         self._offsets = offsets
 
     @classmethod
@@ -90,7 +93,11 @@ class Clusters(Sequence[Floats]):
     def copied(self) -> Clusters:
         """Return the same with values and weights of its own."""
         weights = None if self.weights is None else self.weights.copy()
-        return Clusters(self.values.copy(), self._offsets, self.unit, weights)
+        return Clusters(self.values.copy(), self._offsets, self.unit, weights, self.factors)
+
+    def with_factors(self, factors: Floats) -> Clusters:
+        """Return the same with what each cluster counts by."""
+        return Clusters(self.values, self._offsets, self.unit, self.weights, factors)
 
     def of_size(self, least: int) -> Clusters:
         """Leave out the clusters with fewer than `least` values."""
@@ -102,13 +109,14 @@ class Clusters(Sequence[Floats]):
         """Keep the clusters for which an array of shape (clusters,) is true."""
         if keep.all():
             return self
+        factors = None if self.factors is None else self.factors[keep]
         if self._offsets is None:
             weights = None if self.weights is None else self.weights[keep]
-            return Clusters(self.values[keep], None, self.unit, weights)
+            return Clusters(self.values[keep], None, self.unit, weights, factors)
         of_value = np.repeat(keep, self.sizes)
         weights = None if self.weights is None else self.weights[of_value]
         offsets = np.r_[0, np.cumsum(self.sizes[keep])].astype(np.int64)
-        return Clusters(self.values[of_value], offsets, self.unit, weights)
+        return Clusters(self.values[of_value], offsets, self.unit, weights, factors)
 
     def __len__(self) -> int:
         return len(self.values) if self._offsets is None else len(self._offsets) - 1

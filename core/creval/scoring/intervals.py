@@ -204,6 +204,9 @@ def _acceleration(aggregation: Aggregation, clusters: Clusters) -> float:
         numerators, denominators = parts(clusters)
         with np.errstate(invalid="ignore", divide="ignore"):
             left = (numerators.sum() - numerators) / (denominators.sum() - denominators)
+    elif hasattr(aggregation, "of_sums"):
+        sums = aggregation.sums(clusters)  # type: ignore[attr-defined]
+        left = aggregation.of_sums(sums.sum(axis=1)[:, None] - sums)
     elif hasattr(aggregation, "resample") or len(clusters) > _JACKKNIFED:
         return 0.0
     else:
@@ -233,6 +236,9 @@ def _resampling(aggregation: Aggregation, clusters: Clusters) -> Callable[[np.nd
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
         return _Ratios(*parts(clusters))
+    if hasattr(aggregation, "of_sums"):
+        sums = aggregation.sums(clusters)  # type: ignore[attr-defined]
+        return lambda draws: cast(Floats, aggregation.of_sums(sums[:, draws].sum(axis=2)))
     resample = getattr(aggregation, "resample", None)
     if resample is not None:
         return lambda draws: cast(Floats, resample(clusters, draws))

@@ -90,7 +90,8 @@ class _Making:
         """Return the interval, the method that made it, and why there is none."""
         if method == "none":
             return None, "none", None
-        outside = None if getattr(self.aggregation, "share", False) else self.scale.outside(self.clusters)
+        free = getattr(self.aggregation, "share", False) or hasattr(self.aggregation, "of_sums")
+        outside = None if free else self.scale.outside(self.clusters)
         if outside is not None:
             return None, "none", f"a score of {outside:g} lies outside the declared range"
         makers: Mapping[str, Callable[[], _Found]] = {

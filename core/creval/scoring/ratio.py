@@ -106,8 +106,15 @@ class Ratio(ABC):
     share: ClassVar[bool] = False
 
     @abstractmethod
+    def own_parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+        """Return each doc's numerator and denominator, both of shape (clusters,), without the clusters' factors."""
+
     def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         """Return each doc's numerator and denominator, both of shape (clusters,)."""
+        numerators, denominators = self.own_parts(clusters)
+        if clusters.factors is None:
+            return numerators, denominators
+        return numerators * clusters.factors, denominators * clusters.factors
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
         numerators, denominators = self.parts(as_clusters(clusters))
@@ -130,7 +137,7 @@ class Ratio(ABC):
 class Mean(Ratio):
     """The mean over samples. A doc with more repeats weighs more, as each sample counts once, or by its weight."""
 
-    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+    def own_parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         if clusters.weights is not None:
             return clusters.sums(clusters.values * clusters.weights), clusters.sums(clusters.weights)
         return clusters.sums(clusters.values), clusters.counts
@@ -144,7 +151,7 @@ class Rate(Ratio):
 
     at_least: float = 1.0
 
-    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+    def own_parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         hits = (clusters.values >= self.at_least).astype(np.float64)
         return clusters.sums(hits), clusters.counts
 
@@ -171,7 +178,7 @@ class PassAtK(Ratio):
     def minimum_repeats(self) -> int:
         return self.k
 
-    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+    def own_parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         tries = clusters.sizes
         successes = clusters.sums((clusters.values >= self.at_least).astype(np.float64)).astype(np.int64)
         pairs, index = np.unique(np.stack([tries, successes]), axis=1, return_inverse=True)
@@ -193,7 +200,7 @@ class All(Ratio):
 
     at_least: float = 1.0
 
-    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+    def own_parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         hits = clusters.sums((clusters.values >= self.at_least).astype(np.float64))
         return (hits == clusters.sizes).astype(np.float64), np.ones(len(clusters))
 
@@ -210,7 +217,7 @@ class Consistency(Ratio):
 
     at_least: float = 1.0
 
-    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+    def own_parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         sizes = clusters.sizes.astype(np.float64)
         hits = clusters.sums((clusters.values >= self.at_least).astype(np.float64))
         alike = (hits * (hits - 1) + (sizes - hits) * (sizes - hits - 1)) / 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ from creval.tasks.sections.roles import add_asked, read_human, read_roles
 from creval.tasks.sections.scoring_section import (
     ScoreNames,
     produced_scores,
+    read_combined,
     read_list,
     read_metrics,
     read_readings,
@@ -32,7 +33,7 @@ from creval.tasks.sections.scoring_section import (
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.sections.settings import read_conditions, read_generation
 from creval.tasks.task_components import ComponentReader, FoundComponent, Written
-from creval.tasks.task_model import DatasetRef, Example, MetricSpec, Task, TaskSource
+from creval.tasks.task_model import CombinedMetric, DatasetRef, Example, MetricSpec, Task, TaskSource
 from creval.tasks.task_paths import Owner, TaskFile
 from creval.tasks.yaml.includes import Library, included_files, read_merged
 from creval.tasks.yaml.nodes import Node, format_path, plain, walk
@@ -63,6 +64,7 @@ class _Parts:
     readings: Mapping[str, Sequence[FoundComponent]]
     score: Sequence[FoundComponent]
     metrics: Sequence[tuple[MetricSpec, FoundComponent]]
+    combined: Sequence[CombinedMetric]
     baselines: Mapping[str, FoundComponent]
 
     def acting(self) -> list[FoundComponent]:
@@ -86,6 +88,7 @@ class _Parts:
             "readings": {name: tuple(found.ref for found in chain) for name, chain in self.readings.items()},
             "score": tuple(found.ref for found in self.score),
             "metrics": tuple(metric for metric, _ in self.metrics),
+            "combined": self.combined,
             "baselines": {player: found.ref for player, found in self.baselines.items()},
         }
 
@@ -107,7 +110,10 @@ class _Parts:
             "score": [found.canonical() for found in self.score],
             "baselines": {name: found.canonical() for name, found in self.baselines.items()},
             **({"readings": readings} if readings else {}),
-            "metrics": [[_metric_content(metric, found), found.canonical()] for metric, found in self.metrics],
+            "metrics": [
+                *([_metric_content(metric, found), found.canonical()] for metric, found in self.metrics),
+                *(asdict(metric) for metric in self.combined),
+            ],
         }
 
 
@@ -170,13 +176,15 @@ def _read_parts(reading: Reading, find_files: bool) -> tuple[_Parts, ScoreNames 
     readings = read_readings(reading)
     scorers = read_scorers(reading, readings)
     scores = produced_scores(reading, scorers)
+    metrics = read_metrics(reading, scores)
     parts = _Parts(
         dataset=dataset,
         protocol=protocol,
         parse=read_list(reading, "parse", "parser"),
         readings=readings,
         score=scorers,
-        metrics=read_metrics(reading, scores),
+        metrics=metrics,
+        combined=read_combined(reading, [metric for metric, _ in metrics]),
         baselines=read_baselines(reading),
     )
     return parts, scores, conditions

@@ -16,6 +16,7 @@ from creval.types.tools import Tool, ToolCall
 __all__ = [
     "Bounds",
     "ChoicesRef",
+    "CombinedMetric",
     "ComponentRef",
     "DatasetRef",
     "Example",
@@ -207,7 +208,9 @@ class MetricSpec:
     `failed_value` replaces the 0 where 0 is not the worst (e.g. a count). `ci` says how the interval is made,
     `range` between which values the metric lies (None: no bound), `binary` that each score is 0 or 1.
     `weight` is the score that each sample counts by in the mean. `group` is the field of the docs by which these are
-    taken together: docs of one group are one cluster. `stated` are the keys that the file states.
+    taken together: docs of one group are one cluster. `by` is a field of the docs: the metric is also reported for
+    each of its values, and as means over these; `average` says which of them the metric itself is. `stated` are the
+    keys that the file states.
     """
 
     name: str
@@ -224,6 +227,8 @@ class MetricSpec:
     binary: bool = False
     weight: str | None = None
     group: str | None = None
+    by: str | None = None
+    average: Literal["micro", "macro", "weighted"] = "micro"
 
     stated: frozenset[str] = frozenset()
 
@@ -253,6 +258,21 @@ _SILENT: Mapping[str, Any] = {
 }
 """The first optional keys of a metric, and what the hash takes each for where a file is silent. Never changes."""
 _NEVER_HASHED = frozenset({"range", "binary", "stated"})
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedMetric:
+    """A metric made of other metrics of the task (YAML: `of`): `how` says what of those that `parts` name."""
+
+    name: str
+    how: str
+    parts: Sequence[str]
+    ci: str = "auto"
+    higher_is_better: bool | None = True
+    primary: bool = False
+    unit: str | None = None
+    description: str = ""
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +338,8 @@ class Task:
     `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `by_reference`:
     run folders hold digests in place of the docs' text. `examples` are the task's
     own tests. `human` is how people are asked. `tools` are what the target may call. `readings` are
-    named parser chains over the same answers (`parse` is then the first of them, for who needs one).
+    named parser chains over the same answers (`parse` is then the first of them, for who needs one). `combined` are the
+    metrics made of others.
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
     `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
@@ -365,6 +386,7 @@ class Task:
     human: HumanWording | None = None
     tools: Sequence[Tool] = ()
     readings: Mapping[str, Sequence[ComponentRef]] = field(default_factory=dict)
+    combined: Sequence[CombinedMetric] = ()
 
     @property
     def chains(self) -> Mapping[str, Sequence[ComponentRef]]:

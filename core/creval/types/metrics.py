@@ -53,20 +53,22 @@ class MetricResult:
     """One metric of one task in one run, over all conditions or one (`condition` None means all).
 
     `name` carries the instrument in brackets where it is not the task's own: `drat[embedded/minilm]`.
-    `failed` is the policy for samples without a score: `zero` or `exclude`; `n_failed` is how many they were.
+    `failed` is the policy for samples without a score: `zero` or `exclude` (None: that of the metrics it is made of);
+    `n_failed` is how many they were. `by` says of which group of docs it is, or which mean over groups.
     `definition` says as plain data what the number is made of, so that the scores can be aggregated again.
     """
 
     name: str
     estimate: Estimate
     counts: StatusCounts
-    failed: str
+    failed: str | None
     n_failed: int
     higher_is_better: bool | None = True
     condition: str | None = None
     primary: bool = False
     unit: str | None = None
     definition: Mapping[str, Any] = field(default_factory=dict)
+    by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from creval.plugin import Aggregation, Registry, Run, RunError, UnknownNameError
-from creval.plugin.comparing import Clusters, Grouping, Scale, TaskTally
+from creval.plugin.comparing import (
+    Clusters,
+    Combined,
+    Grouping,
+    Ratio,
+    Scale,
+    TaskTally,
+    averaged,
+    part_clusters,
+)
 
 __all__ = ["MetricKey", "PairedMetric", "SharedTask", "shared_tasks"]
 
@@ -82,7 +91,7 @@ class SharedTask:
         """The metrics that all runs have, in the order of the first."""
         found = [_metrics(result) for result in self._results]
         shared = [key for key in found[0] if all(key in other for other in found[1:])]
-        shared = [key for key in shared if self._groups_of(found[0][key]) is not None]
+        shared = [key for key in shared if self._holds_groups(found[0][key])]
         return [key for key in shared if key.condition is not None or self._same_conditions or not self._conditions]
 
     def notes(self) -> Iterator[str]:
@@ -91,7 +100,7 @@ class SharedTask:
         if differing:
             yield f"{self.task}: the runs differ in {', '.join(differing)}"
         metrics = _metrics(self._results[0])
-        unknown = dict.fromkeys(key.name for key, metric in metrics.items() if self._groups_of(metric) is None)
+        unknown = dict.fromkeys(key.name for key, metric in metrics.items() if not self._holds_groups(metric))
         if unknown:
             yield f"{self.task}: {', '.join(unknown)} not compared, as the runs do not hold the groups of their docs"
         for result in self._results:
@@ -99,38 +108,85 @@ class SharedTask:
             if lost:
                 yield f"{self.task}: {lost} of {result['planned']} samples of one run errored or were skipped"
 
+    def _holds_groups(self, metric: Mapping[str, Any]) -> bool:
+        return all(self._docs_by(metric, key) is not None for key in ("by", "group"))
+
     def compared(self, key: MetricKey) -> PairedMetric:
         """Return one metric's values. Raises RunError where a result does not say what its numbers are made of."""
         metric = _metrics(self._results[0])[key]
-        definition = metric["definition"]
-        zero = definition["failed_value"] if metric["failed"] == "zero" else None
-        given = [(definition["score"], zero, tally.condition(key.condition)) for tally in self._tallies]
-        groups: Sequence[Mapping[str, str] | None] = self._groups_of(metric) or [None] * len(given)
-        kinds = [Grouping(metric["cluster"], definition["weight"], each) for each in groups]
-        clusters = [
-            tally.clusters(*each, kind)[0] for tally, each, kind in zip(self._tallies, given, kinds, strict=True)
-        ]
-        named = definition["aggregate"]
-        aggregation = self._registry.get("aggregation", named["name"]).load()(**named["parameters"])
+        by: Sequence[Mapping[str, str]] = self._docs_by(metric, "by") or []
+        tallies = self._tallies
+        if "group" in metric:
+            tallies = [
+                tally.part({doc for doc, value in values.items() if value == metric["group"]})
+                for tally, values in zip(tallies, by, strict=True)
+            ]
+        made = [self._side(metric, tally, key, place) for place, tally in enumerate(tallies)]
+        aggregation = made[0][0]
+        clusters = [side for _, side, _ in made]
         if metric["cluster"] == "trial":
-            return PairedMetric(key, metric, aggregation, (), clusters, 0)
-        names = [
-            _members(tally.docs(*each, kind), kind.groups)
-            for tally, each, kind in zip(self._tallies, given, kinds, strict=True)
-        ]
+            values = by or [{}] * len(made)
+            sides = [self._averaged(metric, *each, own) for each, own in zip(made, values, strict=True)]
+            return PairedMetric(key, metric, aggregation, (), sides, 0)
+        groups = self._docs_by(metric, "group") or [None] * len(made)
+        names = [_members(docs, own) for (_, _, docs), own in zip(made, groups, strict=True)]
         shared = {name for name, docs in names[0].items() if all(other.get(name) == docs for other in names[1:])}
         sides = [
             side.chosen(np.array([name in shared for name in own], dtype=bool))
             for side, own in zip(clusters, names, strict=True)
         ]
-        left_out = len(set().union(*names)) - len(shared)
-        return PairedMetric(key, metric, aggregation, tuple(sorted(shared)), sides, left_out)
+        docs = tuple(sorted(shared))
+        kept = [[doc for doc in own if doc in shared] for own in names]
+        sides = [
+            self._averaged(metric, aggregation, side, own, values)
+            for side, own, values in zip(sides, kept, by or [{}] * len(sides), strict=True)
+        ]
+        return PairedMetric(key, metric, aggregation, docs, sides, len(set().union(*names)) - len(shared))
 
-    def _groups_of(self, metric: Mapping[str, Any]) -> list[Mapping[str, str]] | None:
-        """Each run's groups by doc, for a metric over groups; none for others, None where a run does not hold them."""
-        if metric["cluster"] != "group":
+    def _side(
+        self, metric: Mapping[str, Any], tally: TaskTally, key: MetricKey, place: int
+    ) -> tuple[Aggregation, Clusters, list[str]]:
+        """Return the aggregation, the values of one run, and the docs that these are of."""
+        definition, cell = metric["definition"], tally.condition(key.condition)
+        unit = "doc" if metric["cluster"] == "group" else metric["cluster"]
+        if definition.get("of"):
+            parts = [
+                (each["score"], _zero(each, each["failed"]), each["weight"], self._aggregation(each))
+                for each in definition["of"]["parts"]
+            ]
+            clusters, docs, _ = part_clusters(tally, parts, cell, unit)
+            return Combined(definition["of"]["how"], len(parts)), clusters, docs
+        groups = self._docs_by(metric, "group")
+        kind = Grouping(metric["cluster"], definition["weight"], groups[place] if groups else None)
+        given = (definition["score"], _zero(definition, metric["failed"]), cell, kind)
+        return self._aggregation(definition), tally.clusters(*given)[0], tally.units(*given)[1]
+
+    def _aggregation(self, definition: Mapping[str, Any]) -> Aggregation:
+        named = definition["aggregate"]
+        made: Aggregation = self._registry.get("aggregation", named["name"]).load()(**named["parameters"])
+        return made
+
+    def _averaged(
+        self,
+        metric: Mapping[str, Any],
+        aggregation: Aggregation,
+        side: Clusters,
+        docs: Sequence[str],
+        values: Mapping[str, str],
+    ) -> Clusters:
+        """Return one run's values with what each doc counts by, in a mean over groups."""
+        how = metric["definition"].get("average", "micro")
+        if "group" in metric or how == "micro" or not isinstance(aggregation, Ratio):
+            return side
+        return averaged(aggregation, side, [values[doc] for doc in docs], how)
+
+    def _docs_by(self, metric: Mapping[str, Any], key: Literal["by", "group"]) -> list[Mapping[str, str]] | None:
+        """Each run's groups by doc, where docs are taken together or reported by a field; none for other metrics, None
+        where a run does not hold them.
+        """
+        field = metric.get("definition", {}).get(key) or (metric.get("by") if key == "by" else None)
+        if field is None:
             return []
-        field = metric.get("definition", {}).get("group")
         if field not in self._groups:
             found = [{each.key.doc: each.doc.get(field) for each in run.samples(self.task)} for run in self._runs]
             known = all(None not in docs.values() for docs in found)
@@ -146,6 +202,7 @@ class SharedTask:
                 fix=f"Write them again, which calls no model: {run.score_command}",
             )
         definitions = [metric["definition"] for metric in result["metrics"]]
+        definitions += [part for each in definitions for part in each.get("of", {}).get("parts", ())]
         names = [name for each in definitions for name in (each["score"], each["weight"]) if name is not None]
         tally = TaskTally(list(dict.fromkeys(names)), conditions)
         for score in run.scores(self.task):
@@ -192,6 +249,11 @@ def _differ(results: Sequence[Mapping[str, Any]], name: str) -> bool:
 def _shown(result: Mapping[str, Any]) -> str:
     used = [f"{name} {full}" for name, full in sorted(result["instruments"].items())]
     return ", ".join([f"version {result['version']}", f"hash {result['hash'][:12]}", *used])
+
+
+def _zero(definition: Mapping[str, Any], failed: str | None) -> float | None:
+    """What a sample without a score counts, None where it is left out."""
+    return float(definition["failed_value"]) if failed == "zero" else None
 
 
 def _members(docs: Sequence[str], groups: Mapping[str, str] | None) -> dict[str, tuple[str, ...]]:

@@ -45,24 +45,26 @@ def swap_test(aggregation: Aggregation, one: Clusters, other: Clusters, seed: in
     """
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
-        return _ratio_swaps(np.stack(parts(one)), np.stack(parts(other)), seed)
+        return _sum_swaps(np.stack(parts(one)), np.stack(parts(other)), seed, lambda sums: sums[0] / sums[1])
+    if hasattr(aggregation, "of_sums"):
+        sums = aggregation.sums(one), aggregation.sums(other)  # type: ignore[attr-defined]
+        return _sum_swaps(*sums, seed, aggregation.of_sums)
     return _called_swaps(aggregation, one, other, seed)
 
 
-def _ratio_swaps(one: Floats, other: Floats, seed: int) -> float | None:
-    """The test for a ratio of sums; arrays of shape (2, docs): numerators and denominators."""
+def _sum_swaps(one: Floats, other: Floats, seed: int, number: Callable[[Floats], Floats]) -> float | None:
+    """The test for a number of sums over docs; arrays of shape (sums, docs)."""
     differ = (one != other).any(axis=0)
     change = (other - one)[:, differ]
     before, after = one.sum(axis=1), other.sum(axis=1)
-    if not before[1] or not after[1]:
-        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if not (np.isfinite(number(before)) and np.isfinite(number(after))):
+            return None
 
     def differences(swapped: Swapped) -> Floats:
         moved = swapped @ change.T
         with np.errstate(invalid="ignore", divide="ignore"):
-            first = (before[0] + moved[:, 0]) / (before[1] + moved[:, 1])
-            second = (after[0] - moved[:, 0]) / (after[1] - moved[:, 1])
-        found: Floats = second - first
+            found: Floats = number(after[:, None] - moved.T) - number(before[:, None] + moved.T)
         return found
 
     return _p_value(differences, int(differ.sum()), seed, (_EXACT, SWAPS))

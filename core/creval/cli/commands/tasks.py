@@ -14,7 +14,7 @@ from creval.errors import nearest
 from creval.escape import json_text, visible
 
 if TYPE_CHECKING:
-    from creval.tasks.task_model import MetricSpec, Task
+    from creval.tasks.task_model import CombinedMetric, MetricSpec, Task
     from creval.tasks.yaml.headers import TaskHeader
 
 __all__ = ["ls", "show"]
@@ -241,7 +241,8 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
     yield "repeats", str(task.repeats)
     yield "resources", ", ".join(f"{name}={spec}" for name, spec in task.resources.items())
     yield "roles", ", ".join(task.roles)
-    yield "metrics", "\n".join([*(line for metric in task.metrics for line in _metric(metric)), *_FAILED])
+    metrics = [*task.metrics, *task.combined]
+    yield "metrics", "\n".join([*(line for metric in metrics for line in _metric(metric)), *_FAILED])
     yield "baselines", ", ".join(f"{name}: {ref.name}" for name, ref in task.baselines.items())
 
 
@@ -261,11 +262,14 @@ def _yaml(value: object) -> str:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).removesuffix("\n")
 
 
-def _metric(metric: MetricSpec) -> Iterator[str]:
+def _metric(metric: MetricSpec | CombinedMetric) -> Iterator[str]:
     better = {True: "higher is better", False: "lower is better", None: "neither direction is better"}
-    facts = [better[metric.higher_is_better], _failed(metric)]
+    made = f"the {metric.how} of {' and '.join(metric.parts)}" if hasattr(metric, "how") else ""
+    facts = [better[metric.higher_is_better], made or _failed(metric)]
     if metric.unit:
         facts.insert(0, f"in {metric.unit}")
+    if metric.by:
+        facts.append(f"also by {metric.by}")
     yield f"{metric.name}{' (primary)' if metric.primary else ''}: {'; '.join(facts)}"
     if metric.description:
         yield f"    {' '.join(metric.description.split())}"

@@ -10,22 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.planning.seeds import derive
 from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.instruments import Instruments, changed_sections
-from creval.engine.scoring.tally import Grouping, TaskTally
-from creval.errors import CrevalError, ScoringError
+from creval.engine.scoring.metric_results import MetricMaker
+from creval.engine.scoring.tally import TaskTally
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
 from creval.scoring.agreement import krippendorff_alpha
-from creval.scoring.clusters import Clusters
-from creval.scoring.intervals import Scale
-from creval.scoring.metric_estimate import estimate
-from creval.scoring.ratio import Ratio
-from creval.tasks.task_model import MetricSpec
-from creval.types.code_location import line_of
-from creval.types.components import Aggregation
-from creval.types.metrics import Estimate, MetricResult, StatusCounts
+from creval.types.metrics import MetricResult, StatusCounts
 
 __all__ = ["TaskUsage", "aggregate_task", "task_results"]
 
@@ -47,67 +39,8 @@ class TaskUsage(NamedTuple):
 def aggregate_task(
     plan: TaskPlan, tally: TaskTally, instruments: Instruments, registry: Registry, seed: int
 ) -> list[MetricResult]:
-    """Return every metric over all conditions, then by condition where the task has several."""
-    cells: list[int | None] = [None]
-    if len(plan.task.conditions) > 1:
-        cells += range(len(plan.task.conditions))
-    return [
-        _metric(plan, tally, metric, cell, (instruments.metric_name(plan.task, metric, registry), registry, seed))
-        for metric in plan.task.metrics
-        for cell in cells
-    ]
-
-
-def _metric(
-    plan: TaskPlan, tally: TaskTally, metric: MetricSpec, cell: int | None, given: tuple[str, Registry, int]
-) -> MetricResult:
-    name, registry, seed = given
-    zero = metric.failed_value if metric.failed == "zero" else None
-    kind = Grouping(plan.task.cluster, metric.weight, plan.groups(metric.group) if metric.group else None)
-    clusters, failed = tally.clusters(metric.source, zero, cell, kind)
-    aggregation = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
-    if not isinstance(aggregation, Ratio):  # it may sort them in place, say; they are the columns of other metrics too
-        clusters = clusters.copied()
-    label = None if cell is None else plan.task.conditions[cell].name
-    stream = derive(seed, "bootstrap", plan.task.name, metric.name, label)
-    planned = plan.total if cell is None else plan.docs * plan.repeats
-    return MetricResult(
-        name=name,
-        estimate=_estimate(metric, aggregation, clusters, stream),
-        counts=tally.counts(planned, cell, metric.source),
-        failed=metric.failed,
-        n_failed=failed,
-        higher_is_better=metric.higher_is_better,
-        condition=label,
-        primary=metric.primary,
-        unit=metric.unit,
-        definition=_definition(metric),
-    )
-
-
-def _definition(metric: MetricSpec) -> dict[str, Any]:
-    """What a metric is made of: enough to aggregate its scores again without the task."""
-    return {
-        "score": metric.source,
-        "aggregate": {"name": metric.aggregate.name, "parameters": dict(metric.aggregate.parameters)},
-        "weight": metric.weight,
-        "group": metric.group,
-        "failed_value": metric.failed_value,
-        "range": list(metric.range),
-        "binary": metric.binary,
-        "ci": metric.ci,
-    }
-
-
-def _estimate(metric: MetricSpec, aggregation: Aggregation, clusters: Clusters, stream: int) -> Estimate:
-    """Aggregate, or raise ScoringError that names the aggregation, file and line where it fails."""
-    try:
-        return estimate(aggregation, clusters, metric.ci, stream, Scale(*metric.range, metric.binary))
-    except CrevalError:
-        raise
-    except (Exception, SystemExit) as error:  # a plugin's own code
-        what = f"the aggregation {metric.aggregate.name!r} failed: {type(error).__name__}: {error} ({line_of(error)})"
-        raise ScoringError(what, where=f"metric {metric.name}", fix="Correct the aggregation.") from error
+    """Return every metric over all conditions, then by condition where the task has several; groups after each."""
+    return list(MetricMaker(plan, tally, instruments, registry, seed, plan.docs).all())
 
 
 def task_results(
@@ -198,6 +131,7 @@ def _metric_data(metric: MetricResult) -> dict[str, Any]:
     return {
         "name": metric.name,
         "condition": metric.condition,
+        **metric.by,
         "value": number.value,
         "n": number.n,
         "clusters": number.clusters,

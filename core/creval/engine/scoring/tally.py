@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -205,6 +205,28 @@ class TaskTally:
         if not keep.all():
             labels, values = labels[keep], values[keep]
         return Clusters.group(values, labels if ranks is None else ranks[labels], weights, unit), failed
+
+    def units(
+        self, name: str, zero: float | None, condition: int | None, grouping: Grouping
+    ) -> tuple[Column, list[str]]:
+        """Return the numbers, rising, of what `clusters` makes of docs or trials, and the doc of each."""
+        _, keep, _ = self._kept(name, zero, condition, grouping)
+        if grouping.unit == "trial":
+            docs = self._sorted(self._doc)[keep]
+            return np.flatnonzero(keep).astype(np.int32), [self._docs[number] for number in docs]
+        ranks, labels = self._ranks(), self._sorted(self._doc)[keep]
+        found = np.unique(labels if ranks is None else ranks[labels])
+        return found.astype(np.int32), self.docs(name, zero, condition, grouping)
+
+    def part(self, docs: Collection[str]) -> TaskTally:
+        """Return a tally of the samples of these docs alone."""
+        numbers = np.array([number for doc in docs if (number := self._docs.find(doc)) >= 0], dtype=np.int32)
+        keep = np.isin(_view(self._doc), numbers)
+        part = TaskTally(self._names, list(self._conditions), self._docs)
+        part._repeat = array(self._repeat.typecode)
+        for name, column in self._columns().items():
+            part._columns()[name].frombytes(_view(column)[keep].tobytes())
+        return part
 
     def condition(self, name: str | None) -> int | None:
         """Return the number of a condition, None for all."""

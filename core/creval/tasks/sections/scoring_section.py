@@ -11,13 +11,22 @@ from creval.errors import Problem, nearest
 from creval.plugins.registry import ANY_SCORE, Range
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.task_components import ComponentReader, FoundComponent, Written, unfold
-from creval.tasks.task_model import ComponentRef, MetricSpec, ScorerRef
+from creval.tasks.task_model import CombinedMetric, ComponentRef, MetricSpec, ScorerRef
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.kinds import Kind
 
-__all__ = ["ScoreNames", "produced_scores", "read_list", "read_metrics", "read_readings", "read_scorers"]
+__all__ = [
+    "ScoreNames",
+    "produced_scores",
+    "read_combined",
+    "read_list",
+    "read_metrics",
+    "read_readings",
+    "read_scorers",
+]
 
 DEFAULT_AGGREGATION = "mean"
+_OF_COMBINED = ("name", "of", "ci", "higher_is_better", "primary", "unit", "description", "by")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 
 
@@ -155,6 +164,8 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
         if name.value in seen:
             reading.add(name.place, f"two metrics are called {name.value!r}", (*path, "name"), "Rename one of them.")
         seen.add(name.value)
+        if node.get("of") is not None:
+            continue
         source = node.get("from") or name
         if scores is not None and not scores.has(source.value):
             at = (*path, "from") if node.get("from") else (*path, "name")
@@ -164,12 +175,58 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
             metric = _metric(node, source.value, aggregation, None if scores is None else scores.range_of(source.value))
             _check_range(reading, metric, (*path, "range"), node)
             _check_weight(reading, metric, (*path, "weight"), (node, scores))
+            _check_by(reading, metric, path, node)
             metrics.append((metric, aggregation))
-    _check_primary(reading)
-    if metrics and not any(metric.primary for metric, _ in metrics):
+    if _check_primary(reading) and metrics:
         first, found = metrics[0]
         metrics[0] = (_with_primary(first), found)
     return metrics
+
+
+def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[CombinedMetric]:
+    """Read the metrics that are made of others."""
+    known = {metric.name: metric for metric in metrics}
+    found = []
+    for path, node in reading.entries("metrics"):
+        of = node.get("of")
+        if of is None:
+            continue
+        ((how, listed),) = of.value.items()
+        for key in [key for key in node.value if key not in _OF_COMBINED]:
+            message = f"a metric of metrics has no {key!r}: its parts have"
+            reading.add(node.value[key].place, message, (*path, key), f"It may have {', '.join(_OF_COMBINED)}.")
+        for index, part in enumerate(listed.value):
+            at = (*path, "of", how, index)
+            if part.value not in known:
+                near = nearest(str(part.value), known)
+                fix = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
+                reading.add(part.place, f"no metric with scores of its own is called {part.value!r}", at, fix)
+            elif known[part.value].group is not None or known[part.value].average != "micro":
+                what = f"{part.value!r} is a number over groups, and no part of another metric"
+                reading.add(part.place, what, at, "Name a metric without group and average.")
+        given = plain(node)
+        named = (given["name"], how, tuple(map(str, given["of"][how])))
+        metric = CombinedMetric(*named, **{key: given[key] for key in _OF_COMBINED[2:] if key in given})
+        _check_by(reading, metric, path, node)
+        found.append(metric)
+    if found and not metrics:
+        reading.add(reading.root.place, "every metric is made of others", ("metrics",), "Add those that it is made of.")
+    return tuple(found)
+
+
+def _check_by(reading: Reading, metric: MetricSpec | CombinedMetric, path: KeyPath, node: Node) -> None:
+    """Groups go by a field of the docs, whose values the results name."""
+    by, average = node.get("by"), node.get("average")
+    if by is None:
+        if average is not None:
+            reading.add(average.place, "an average over groups needs by", (*path, "average"), "Add by: FIELD.")
+        return
+    at = (*path, "by")
+    if reading.value("store", "whole") == "reference":
+        what = "the results would hold values of the docs, which store: reference keeps out of them"
+        reading.add(by.place, what, at, "Leave out by.")
+    if isinstance(metric, MetricSpec) and metric.group is not None:
+        reading.add(by.place, "a metric has either group or by", at, "Leave out one of them.")
 
 
 def _aggregation(reading: Reading, node: Node, path: KeyPath) -> FoundComponent | None:
@@ -194,6 +251,8 @@ def _metric(node: Node, source: str, aggregation: FoundComponent, declared: Rang
         "binary",
         "weight",
         "group",
+        "by",
+        "average",
     )
     given = {key: written[key] for key in optional if key in written}
     if "range" in written:
@@ -252,7 +311,8 @@ def _with_primary(metric: MetricSpec) -> MetricSpec:
     return replace(metric, primary=True)
 
 
-def _check_primary(reading: Reading) -> None:
+def _check_primary(reading: Reading) -> bool:
+    """Refuse a second primary metric. Returns whether none is stated."""
     primary = [
         (path, node)
         for path, node in reading.entries("metrics")
@@ -261,3 +321,4 @@ def _check_primary(reading: Reading) -> None:
     for path, node in primary[1:]:
         flag = node.value["primary"]
         reading.add(flag.place, "a second metric is called primary", (*path, "primary"), "Keep one of them.")
+    return not primary
