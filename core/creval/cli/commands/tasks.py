@@ -264,8 +264,13 @@ def _yaml(value: object) -> str:
 
 def _metric(metric: MetricSpec | CombinedMetric) -> Iterator[str]:
     better = {True: "higher is better", False: "lower is better", None: "neither direction is better"}
-    made = f"the {metric.how} of {' and '.join(metric.parts)}" if hasattr(metric, "how") else ""
-    facts = [better[metric.higher_is_better], made or _failed(metric)]
+    from creval.tasks.task_model import CombinedMetric
+
+    if isinstance(metric, CombinedMetric):
+        made = f"the {metric.how} of {' and '.join(metric.parts)}"
+    else:
+        made = _failed(metric)
+    facts = [better[metric.higher_is_better], made]
     if metric.unit:
         facts.insert(0, f"in {metric.unit}")
     if metric.by:
