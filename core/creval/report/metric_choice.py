@@ -39,7 +39,8 @@ class MetricChoice:
         names = {one["name"] for one in metrics if one["primary"]}
         if self.every or not names:
             return metrics
-        return [one for one in metrics if one["primary"] or ("by" in one and one["name"].rpartition("[")[0] in names)]
+        own = tuple(f"{name}[" for name in names)
+        return [one for one in metrics if one["primary"] or ("by" in one and one["name"].startswith(own))]
 
 
 def _plain(name: str) -> str:
