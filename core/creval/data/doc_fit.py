@@ -41,7 +41,7 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
     checking = dict(_checking(task, registry))
     groups = {field: metric.name for metric in task.metrics if (field := metric.group or metric.by) is not None}
     groups |= {metric.by: metric.name for metric in task.combined if metric.by is not None}
-    named: dict[str, set[str]] = {by: set() for metric in (*task.metrics, *task.combined) if (by := metric.by)}
+    named: dict[str, set[str]] = {by: set() for metric in task.every_metric if (by := metric.by)}
     few_shot = task.few_shot
     for number, doc in enumerate(docs):
         if number == 0:

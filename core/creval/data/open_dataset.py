@@ -44,7 +44,7 @@ def _open(ref: DatasetRef, registry: Registry, options: DataOptions) -> Dataset:
     local = options.replacement or find_in_mirror(ref, component, options)
     rows = open_file(local) if local is not None else _open_source(ref, component, registry, options)
     where = ref.where if local is None else ref.where or ref.parameters.get("where")
-    if options.replacement is None and not (where is ref.columns is ref.take is None):
+    if options.replacement is None and (where, ref.columns, ref.take) != (None, None, None):
         from creval.data.row_selection import SelectedRows
 
         try:

@@ -116,7 +116,7 @@ class SelectedRows:
         self._places = self._chosen()
 
     def _chosen(self) -> Sequence[int]:
-        places, seen, found = array("q"), dict.fromkeys(()), set[str]()
+        places, seen, found = array("q"), dict[str, None](), set[str]()
         for index, row in enumerate(self._rows):
             if isinstance(row, MalformedRow):
                 places.append(index)

@@ -69,7 +69,9 @@ class Combined:
         return math.sqrt((count - 1) / count * float(((left - left.mean()) ** 2).sum()))
 
 
-def joined(parts: Sequence[tuple[Aggregation, Clusters, np.ndarray[Any, Any]]]) -> tuple[Clusters, Floats]:
+def joined(
+    parts: Sequence[tuple[Aggregation, Clusters, np.ndarray[Any, Any]]],
+) -> tuple[Clusters, np.ndarray[Any, Any]]:
     """Return the clusters that `Combined` takes, and the numbers of their docs, rising.
 
     Each part is an aggregation with its clusters and the number of each cluster's doc. A doc without a value in a part

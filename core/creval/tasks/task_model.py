@@ -389,6 +389,11 @@ class Task:
     combined: Sequence[CombinedMetric] = ()
 
     @property
+    def every_metric(self) -> Sequence[MetricSpec | CombinedMetric]:
+        """The metrics of scores, then those made of others."""
+        return (*self.metrics, *self.combined)
+
+    @property
     def chains(self) -> Mapping[str, Sequence[ComponentRef]]:
         """The parsers of each reading; those of `parse` under "" where there are no readings."""
         return self.readings or {"": self.parse}

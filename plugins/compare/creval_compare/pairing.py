@@ -128,7 +128,7 @@ class SharedTask:
             values = by or [{}] * len(made)
             sides = [self._averaged(metric, *each, own) for each, own in zip(made, values, strict=True)]
             return PairedMetric(key, metric, aggregation, (), sides, 0)
-        groups = self._docs_by(metric, "group") or [None] * len(made)
+        groups: Sequence[Mapping[str, str] | None] = self._docs_by(metric, "group") or [None] * len(made)
         names = [_members(docs, own) for (_, _, docs), own in zip(made, groups, strict=True)]
         shared = {name for name, docs in names[0].items() if all(other.get(name) == docs for other in names[1:])}
         sides = [

@@ -241,8 +241,7 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
     yield "repeats", str(task.repeats)
     yield "resources", ", ".join(f"{name}={spec}" for name, spec in task.resources.items())
     yield "roles", ", ".join(task.roles)
-    metrics = [*task.metrics, *task.combined]
-    yield "metrics", "\n".join([*(line for metric in metrics for line in _metric(metric)), *_FAILED])
+    yield "metrics", "\n".join([*(line for metric in task.every_metric for line in _metric(metric)), *_FAILED])
     yield "baselines", ", ".join(f"{name}: {ref.name}" for name, ref in task.baselines.items())
 
 

@@ -47,8 +47,8 @@ class MetricMaker:
         cells: list[int | None] = [None]
         if len(task.conditions) > 1:
             cells += range(len(task.conditions))
-        makers = {by: self._by_group(by) for metric in (*task.metrics, *task.combined) if (by := metric.by) is not None}
-        for metric in (*task.metrics, *task.combined):
+        makers = {by: self._by_group(by) for metric in task.every_metric if (by := metric.by) is not None}
+        for metric in task.every_metric:
             for cell in cells:
                 yield self._made(metric, cell)
             for maker in makers.get(metric.by or "", ()):
@@ -163,7 +163,8 @@ def part_clusters(
     tally: TaskTally, parts: Sequence[Part], cell: int | None, unit: str
 ) -> tuple[Clusters, list[str], int]:
     """Return the clusters of a combined metric, their docs, and the most failures that a part has."""
-    found, names, most = [], {}, 0
+    found, most = [], 0
+    names: dict[int, str] = {}
     for source, zero, weight, aggregation in parts:
         kind = Grouping(unit, weight)
         clusters, failed = tally.clusters(source, zero, cell, kind)
@@ -171,8 +172,8 @@ def part_clusters(
         found.append((aggregation, clusters, numbers))
         names.update(zip(numbers.tolist(), docs, strict=True))
         most = max(most, failed)
-    clusters, numbers = joined(found)
-    return clusters, [names[int(number)] for number in numbers], most
+    whole, found_numbers = joined(found)
+    return whole, [names[int(number)] for number in found_numbers], most
 
 
 def definition_of(metric: MetricSpec | CombinedMetric, known: Sequence[MetricSpec]) -> dict[str, Any]:

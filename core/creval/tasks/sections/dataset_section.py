@@ -41,8 +41,12 @@ def _read_few_shot(reading: Reading, dataset: Node, task: str, source: FoundComp
         same=given.get("same"),
         turns=given.get("as", "turns") == "turns",
     )
-    texts = {key: _template(reading, key, text) for key in ("answer", "header") if (text := node.get(key)) is not None}
-    return replace(few_shot, **texts)
+    answer, header = node.get("answer"), node.get("header")
+    return replace(
+        few_shot,
+        answer=few_shot.answer if answer is None else _template(reading, "answer", answer),
+        header=None if header is None else _template(reading, "header", header),
+    )
 
 
 def _read_pool(
