@@ -131,7 +131,7 @@ def _read(
     source = node.value["source"]
     known = reading.registry.find("source", str(source.value))
     taken = known.parameters.get("properties", {}) if known is not None else {}
-    own = [key for key in OWN_KEYS if key not in taken or key in ("source", "id")]
+    own = tuple(key for key in OWN_KEYS if key not in taken or key in ("source", "id"))
     parameters = Node({key: member for key, member in node.value.items() if key not in own}, node.place)
     reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
     found = reader.resolve("source", Written(source.value, source, parameters, path, beside=own))
