@@ -91,7 +91,7 @@ def _values(
     results: Mapping[str, Any], which: str
 ) -> Iterator[tuple[tuple[NumberBasis, str, str | None, str], float, int]]:
     """Yield (key, value, number of values) of each metric over a run's whole samples."""
-    for task in results["tasks"]:
+    for task in [*results["tasks"], *results.get("suites", ())]:
         for metric in task["metrics"]:
             if metric["value"] is not None and not metric["counts"]["skipped"]:
                 key = (NumberBasis.of(task), metric["name"], metric["condition"], which)

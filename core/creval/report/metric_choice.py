@@ -48,17 +48,17 @@ def _plain(name: str) -> str:
 
 
 def chosen(results: Sequence[RunResult], choice: MetricChoice) -> tuple[list[RunResult], int]:
-    """Return the results with the metrics that are shown, and how many metrics are left out.
+    """Return the results with the metrics that are shown, suites among the tasks, and how many metrics are left out.
 
     Raises UnknownNameError for a task or metric that no run has.
     """
     _check(choice.tasks, "task", [name for each in results for name in _task_names(each)])
-    every = [str(one["name"]) for each in results for task in each.results["tasks"] for one in task["metrics"]]
+    every = [str(one["name"]) for each in results for task in _entries(each) for one in task["metrics"]]
     _check(choice.metrics, "metric", [*every, *map(_plain, every)])
     shown, left = [], set()
     for result in results:
         tasks = []
-        for task in result.results["tasks"]:
+        for task in _entries(result):
             metrics = choice.of(task)
             left |= {(task["task"], one["name"]) for one in task["metrics"]} - {
                 (task["task"], one["name"]) for one in metrics
@@ -69,8 +69,13 @@ def chosen(results: Sequence[RunResult], choice: MetricChoice) -> tuple[list[Run
     return shown, len(left)
 
 
+def _entries(result: RunResult) -> list[Mapping[str, Any]]:
+    """The tasks of a run, and the suites that have numbers of their own."""
+    return [*result.results["tasks"], *result.results.get("suites", ())]
+
+
 def _task_names(result: RunResult) -> Iterator[str]:
-    for task in result.results["tasks"]:
+    for task in _entries(result):
         yield str(task["task"])
         yield str(task.get("qualified", task["task"]))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Metric", "Metrics", "data_frame", "flat_metric", "metrics_table", "namesakes", "of_task"]
 
 
-_NESTED = ("name", "counts", "definition")
+_NESTED = ("name", "counts", "definition", "tasks")
 
 
 def flat_metric(metric: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +32,6 @@ __all__ = [
     "PassAtK",
     "Rate",
     "Ratio",
-    "RatioParts",
     "degrees_of_freedom",
     "effective_docs",
     "ratio_standard_error",
@@ -42,13 +41,6 @@ __all__ = [
 _BLOCK = 1 << 17
 
 _WHOLE = 1 - 1e-12  # of the weight: one doc has it all
-
-
-class RatioParts(Protocol):
-    """An aggregation that the bootstrap can resample as sums."""
-
-    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
-        """Return each doc's numerator and denominator, both of shape (clusters,)."""
 
 
 def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | None:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from creval.errors import Problem, TaskError, UsageError
+from creval.errors import Problem, TaskError, UsageError, nearest
 from creval.plugins.registry import Registry
 from creval.tasks.load_task import Lookup, load_task
 from creval.tasks.overrides import Overrides
-from creval.tasks.task_model import Task
+from creval.tasks.task_model import SuiteMetric, Task
 from creval.tasks.task_paths import TaskFile, is_path, parse_path, strays
 from creval.tasks.yaml.headers import Head
 from creval.tasks.yaml.includes import read_merged
-from creval.tasks.yaml.nodes import KeyPath, Node, problem_at
+from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
 from creval.tasks.yaml.schema import named_validator, problems_of
 
 __all__ = ["Index", "check_suite", "expand"]
@@ -39,11 +39,14 @@ class Index(Lookup, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A task to load: where it stands, the overrides from the innermost suite outwards, and its label."""
+    """A task to load: where it stands, the overrides from the innermost suite outwards, its label, and the numbers of
+    suites that it goes into, each with its place.
+    """
 
     place: TaskFile
     overrides: tuple[Overrides, ...] = ()
     label: str | None = None
+    suites: tuple[tuple[SuiteMetric, Node], ...] = ()
 
 
 def expand(entries: Sequence[_Entry], index: Index, registry: Registry) -> list[Task]:
@@ -70,6 +73,7 @@ class _Version:
     task: Task
     label: str | None
     overridden: bool
+    suites: dict[SuiteMetric, None]
 
 
 class _Expansion:
@@ -97,8 +101,10 @@ class _Expansion:
         common = root.get("overrides")
         if common is not None and common.is_mapping:
             outer = (self._group(Overrides(common, ("overrides",), group=True)), *outer)
+        own = () if shape else tuple(_numbers(root, self._index.owner(head.file).plugin))
         for position, node in enumerate(tasks.value):
-            yield from self._plan_entry(node, ("tasks", position), outer, (*chain, head.file.resolve()))
+            for plan in self._plan_entry(node, ("tasks", position), outer, (*chain, head.file.resolve())):
+                yield replace(plan, suites=(*own, *plan.suites))
 
     def _group(self, overrides: Overrides) -> Overrides:
         self._groups.append(overrides)
@@ -166,7 +172,7 @@ class _Expansion:
     def load(self, planned: Sequence[_Planned]) -> Sequence[_Version]:
         """Load what is planned; problems are collected."""
         versions: list[_Version] = []
-        seen: dict[tuple[Path, str | None, str], None] = {}
+        seen: dict[tuple[Path, str | None, str], _Version] = {}
         for plan in planned:
             try:
                 task = load_task(plan.place, self._index, self._registry, plan.overrides)
@@ -175,11 +181,34 @@ class _Expansion:
                 continue
             key = (plan.place.file.resolve(), plan.label, task.hash)
             if key not in seen:
-                seen[key] = None
-                versions.append(_Version(task, plan.label, bool(plan.overrides)))
+                seen[key] = _Version(task, plan.label, bool(plan.overrides), {})
+                versions.append(seen[key])
+            seen[key].suites.update(dict.fromkeys(number for number, _ in plan.suites))
+            self.problems.extend(_lacking(task, plan))
         for group in self._groups:
             self.problems.extend(group.unmatched())
         return versions
+
+
+def _numbers(root: Node, plugin: str) -> Iterator[tuple[SuiteMetric, Node]]:
+    """Yield the numbers that a suite reports over its tasks, each with its place."""
+    data, listed = plain(root), root.get("metrics")
+    for node in listed.value if listed is not None else ():
+        given = plain(node)
+        source = given.get("from", given["name"])
+        named = (f"{plugin}/{data['suite']}", data["title"], given["name"], source)
+        yield SuiteMetric(*named, given.get("average", "macro")), node.get("from") or node.value["name"]
+
+
+def _lacking(task: Task, plan: _Planned) -> Iterator[Problem]:
+    """Yield a problem for each number of a suite that a task has no metric for."""
+    known = [metric.name for metric in task.every_metric]
+    for number, node in plan.suites:
+        if number.source not in known:
+            near = nearest(number.source, known)
+            fix = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
+            what = f"the task {task.name!r} of the suite has no metric {number.source!r}"
+            yield problem_at(node.place, what, ("metrics",), fix)
 
 
 def _with_distinct_names(versions: Sequence[_Version]) -> list[Task]:
@@ -200,7 +229,7 @@ def _with_distinct_names(versions: Sequence[_Version]) -> list[Task]:
             name = f"{name}@{task.hash[:8]}"
         if name in named:
             _refuse(named[name], task, name)
-        named[name] = replace(task, name=name)
+        named[name] = replace(task, name=name, suites=tuple(version.suites))
     return list(named.values())
 
 

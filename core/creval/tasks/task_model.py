@@ -28,6 +28,7 @@ __all__ = [
     "PromptPart",
     "Said",
     "ScorerRef",
+    "SuiteMetric",
     "Task",
     "TaskSource",
 ]
@@ -275,6 +276,19 @@ class CombinedMetric:
     by: str | None = None
 
 
+class SuiteMetric(NamedTuple):
+    """One number of a suite (YAML: `metrics` of a suite): the mean of the metric `source` of its tasks.
+
+    `average`: tasks count alike (`macro`), or by their number of values (`weighted`).
+    """
+
+    suite: str
+    title: str
+    name: str
+    source: str
+    average: Literal["macro", "weighted"] = "macro"
+
+
 @dataclass(frozen=True, slots=True)
 class TaskSource:
     """Where the task comes from in the literature."""
@@ -339,7 +353,7 @@ class Task:
     run folders hold digests in place of the docs' text. `examples` are the task's
     own tests. `human` is how people are asked. `tools` are what the target may call. `readings` are
     named parser chains over the same answers (`parse` is then the first of them, for who needs one). `combined` are the
-    metrics made of others.
+    metrics made of others, `suites` the numbers of suites that the task goes into.
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
     `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
@@ -387,6 +401,7 @@ class Task:
     tools: Sequence[Tool] = ()
     readings: Mapping[str, Sequence[ComponentRef]] = field(default_factory=dict)
     combined: Sequence[CombinedMetric] = ()
+    suites: Sequence[SuiteMetric] = ()
 
     @property
     def every_metric(self) -> Sequence[MetricSpec | CombinedMetric]:

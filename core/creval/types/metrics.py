@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Estimate", "MetricResult", "StatusCounts", "TaskResult"]
+__all__ = ["Estimate", "MetricResult", "StatusCounts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,3 @@ class MetricResult:
     unit: str | None = None
     definition: Mapping[str, Any] = field(default_factory=dict)
     by: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TaskResult:
-    """All metrics of one task, with the parser routes taken and the instruments used."""
-
-    task: str
-    version: str
-    hash: str
-    metrics: Sequence[MetricResult]
-    counts: StatusCounts
-    routes: Mapping[str, int] = field(default_factory=dict)
-    instruments: Mapping[str, str] = field(default_factory=dict)
