@@ -298,7 +298,15 @@ def test_a_file_that_changes_while_the_run_is_on_is_no_other_image(write, option
             doc.fields["picture"].part("image")
 
 
-def test_the_dry_run_says_what_its_price_excludes(write, options, monkeypatch):
+@pytest.mark.parametrize(
+    ("known", "least", "most"),
+    [
+        ({"image": 0.01}, 0.01, 0.01),
+        ({"image_token": 1e-6}, 85e-6, 1800e-6),
+        ({"image": 0.01, "image_token": 1.0}, 0.01, 0.01),
+    ],
+)
+def test_the_dry_run_says_what_its_price_excludes(write, options, monkeypatch, known, least, most):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     estimate = estimate_run([write()], "openai/gpt-4o", options(offline=False))
     assert any("the price excludes its images" in note for note in estimate.notes)
@@ -310,11 +318,13 @@ def test_the_dry_run_says_what_its_price_excludes(write, options, monkeypatch):
         from dataclasses import replace
 
         price = found(self, *given, **more)
-        return price and replace(price, image=0.01)
+        return price and replace(price, **known)
 
     monkeypatch.setattr(prices.PriceTable, "find", priced)
     with_images = estimate_run([write()], "openai/gpt-4o", options(offline=False))
-    assert with_images.total.price.low == pytest.approx(estimate.total.price.low + 4 * 0.01)
+    assert with_images.total.price.low == pytest.approx(estimate.total.price.low + 4 * least)
+    if estimate.total.price.high is not None:
+        assert with_images.total.price.high == pytest.approx(estimate.total.price.high + 4 * most)
     assert not any("excludes" in note for note in with_images.notes)
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from support.chat_server import ChatServer
+from support.chat_server import Answer, ChatServer
 from support.toy_plugins import write_task
 
 from creval import RunOptions
 from creval.errors import BudgetError, MissingPartError, UnknownNameError, UsageError
-from creval.plugin import Message, SampleKey
+from creval.plugin import Message, SampleKey, Tool
 from creval.plugin.options import command_options, open_workbench, part_options
 from creval.plugin.workbench import Workbench
 
@@ -127,6 +127,24 @@ def test_the_context_of_a_task_reaches_its_roles(tmp_path: Path) -> None:
         context = bench.context(str(task))
         assert (context.task, context.seed) == ("judged", 7)
         assert bench.work(lambda: context.ask("judge", QUESTION, KEY)).text == "yes"
+
+
+def test_a_role_may_be_asked_with_tools_and_its_calls_are_paid_once(tmp_path: Path) -> None:
+    task = write_task(
+        tmp_path, task="task: judged", score="score: exact_match", metrics=_METRICS, roles="roles: {judge: chat/m}"
+    )
+    call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": '{"at": "sea"}'}}
+    said = Answer("", finish_reason="tool_calls", message={"content": None, "tool_calls": [call]})
+    look = Tool("look", "Look at a place.", {"type": "object", "properties": {"at": {"type": "string"}}})
+    with ChatServer(answer=lambda received: said if "tools" in received.body else Answer("none")) as server:
+        bench = Workbench(RunOptions(roles={"judge": "chat/m"}, base_url=server.url), addressed="judge")
+        context = bench.context(str(task))
+        for _ in range(2):
+            reply = bench.work(lambda: context.ask("judge", QUESTION, KEY, tools=[look]))
+            assert [(each.name, each.values) for each in reply.tool_calls] == [("look", {"at": "sea"})]
+        assert bench.work(lambda: context.ask("judge", QUESTION, KEY)).text == "none"
+        assert len(server.received) == 2
+        assert server.received[0].body["tools"][0]["function"]["name"] == "look"
 
 
 _METRICS = "metrics:\n  - {name: exact_match, failed: zero}"

@@ -268,7 +268,7 @@ class _Look:
 
     def note_media(self, task: Task, price: Price | None) -> None:
         """Say which media the price of a task leaves out."""
-        kinds = task.media_kinds() - ({"image"} if price is not None and price.image is not None else set())
+        kinds = task.media_kinds() - ({"image"} if price is not None and price.images is not None else set())
         if kinds and price is not None and price is not FREE:
             words = " and ".join({"image": "images", "file": "files"}.get(kind, kind) for kind in sorted(kinds))
             self.notes.append(f"{task.name}: the price excludes its {words}, of which the table has no price.")
@@ -380,9 +380,10 @@ def _of_sample(
     tokens_in = EstimateRange(fewest * first, asked)
     tokens_out = EstimateRange(fewest * answers, None if longest is None else longest * most)
     costs = price_of_calls(tokens_in, tokens_out, EstimateRange(fewest, most), price)
-    if price is not None and price.image:
+    if price is not None and price.images is not None:
         counts = [[part.kind for m in messages for part in m.media].count("image") for messages in prompts] or [0]
-        costs += EstimateRange(fewest * counts[0], most * max(counts)).times(price.image)
+        cheapest, dearest = price.images
+        costs += EstimateRange(fewest * counts[0] * cheapest, most * max(counts) * dearest)
     return EstimateRange(fewest, most), tokens_in, tokens_out, costs
 
 

@@ -19,6 +19,9 @@ BATCH_SHARE: Mapping[str, float] = {"openai": 0.5, "azure": 0.5, "vertex_ai": 0.
 holds where litellm's table has no batch price (`input_cost_per_token_batches`) of a model; providers that are not
 listed promise no discount."""
 
+IMAGE_TOKENS = (85, 1_800)
+"""The tokens of a small and of a large image, over the rules that providers publish (OpenAI, Google, Anthropic, xAI)."""
+
 _TABLE = "model_prices_and_context_window_backup.json"
 _SUPPORT = "provider_endpoints_support_backup.json"
 _SUPPORTS = {"image": "supports_vision", "audio": "supports_audio_input", "file": "supports_pdf_input"}
@@ -29,7 +32,7 @@ _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens\Z")
 class Price:
     """US dollars for one token. `tiers` are (input tokens above which they hold, input price, output price).
 
-    `image` is the price of one image, None where the table has none. `reads` are the media that the table says the
+    `image` is the price of one image, `image_token` that of a token of one, None where the table has none. `reads` are the media that the table says the
     model takes (`image`, `audio`, `file`), None where it says nothing.
     """
 
@@ -40,7 +43,16 @@ class Price:
     reasoning: float | None = None
     tiers: tuple[tuple[int, float, float], ...] = ()
     image: float | None = None
+    image_token: float | None = None
     reads: frozenset[str] | None = None
+
+    @property
+    def images(self) -> tuple[float, float] | None:
+        """The least and the most that an image costs, by its own price or by that of its tokens; None: not known."""
+        if self.image is not None:
+            return self.image, self.image
+        fewest, most = IMAGE_TOKENS
+        return None if self.image_token is None else (fewest * self.image_token, most * self.image_token)
 
     def cost(self, usage: Usage) -> float:
         """The price of one call in US dollars; the whole call is charged at the tier that its input reaches."""
@@ -172,6 +184,7 @@ def _price(name: str, entry: Mapping[str, Any], share: float | None = None) -> P
         reasoning=cost("output_cost_per_reasoning_token"),
         tiers=tuple(tiers),
         image=cost("input_cost_per_image"),
+        image_token=cost("input_cost_per_image_token"),
         reads=frozenset(kind for kind, key in _SUPPORTS.items() if entry.get(key) is True),
     )
 

@@ -68,9 +68,17 @@ class Context(Protocol):
         """Return the name of the model that plays a role (`target` too), "" where none does; no model is opened."""
 
     async def ask(
-        self, role: str, messages: Sequence[Message], key: SampleKey, draw: int = 0, **settings: Any
+        self,
+        role: str,
+        messages: Sequence[Message],
+        key: SampleKey,
+        draw: int = 0,
+        tools: Sequence[Tool] = (),
+        **settings: Any,
     ) -> Reply:
         """Ask the model that plays `role` (e.g. `judge`) on behalf of a sample. Settings override those of the role.
+
+        `tools` are what it may call; its calls are in `reply.tool_calls`, and answers to them go into further messages.
 
         The same question (model, settings, messages) is paid once a run and its answer given again, also when the run
         is resumed or scored again; another `draw` is another, independent answer. With `apart=True` so is the answer

@@ -20,6 +20,7 @@ from creval.tasks.task_model import Task
 from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
+from creval.types.tools import Tool
 
 __all__ = ["OpenResources", "RoleAccess", "TaskContext", "instruments", "resource_options_of", "with_roles"]
 
@@ -155,7 +156,13 @@ class TaskContext:
         return (self._models.named(role) or self._task.role_models.get(role, "")).strip().removeprefix("litellm/")
 
     async def ask(
-        self, role: str, messages: Sequence[Message], key: SampleKey, draw: int = 0, **settings: Any
+        self,
+        role: str,
+        messages: Sequence[Message],
+        key: SampleKey,
+        draw: int = 0,
+        tools: Sequence[Tool] = (),
+        **settings: Any,
     ) -> Reply:
         """Ask the model of another role; the same question is paid once, `draw` counts independent answers to it."""
         counts = self._calls.setdefault(key, Counter())
@@ -165,7 +172,8 @@ class TaskContext:
         given = {**self._task.role_settings.get(role, {}), **settings, **self._models.settings(role)}
         n = int(given.pop("n", 1) or 1)
         kept = {name: value for name, value in given.items() if value is not None}
-        request = GenerateRequest(tuple(messages), kept, origin, n, by_reference=self._task.by_reference)
+        by_reference = self._task.by_reference
+        request = GenerateRequest(tuple(messages), kept, origin, n, by_reference=by_reference, tools=tuple(tools))
         model = self._models.get(role, self._task.role_models.get(role))
         return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw, apart=apart))
 
