@@ -136,15 +136,15 @@ def test_a_role_may_be_asked_with_tools_and_its_calls_are_paid_once(tmp_path: Pa
     call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": '{"at": "sea"}'}}
     said = Answer("", finish_reason="tool_calls", message={"content": None, "tool_calls": [call]})
     look = Tool("look", "Look at a place.", {"type": "object", "properties": {"at": {"type": "string"}}})
-    with ChatServer(answer=lambda received: said if "tools" in received.body else Answer("none")) as server:
+    with ChatServer(lambda received: said if "tools" in received.body else Answer("none")) as server:
         bench = Workbench(RunOptions(roles={"judge": "chat/m"}, base_url=server.url), addressed="judge")
         context = bench.context(str(task))
         for _ in range(2):
             reply = bench.work(lambda: context.ask("judge", QUESTION, KEY, tools=[look]))
             assert [(each.name, each.values) for each in reply.tool_calls] == [("look", {"at": "sea"})]
         assert bench.work(lambda: context.ask("judge", QUESTION, KEY)).text == "none"
-        assert len(server.received) == 2
-        assert server.received[0].body["tools"][0]["function"]["name"] == "look"
+        assert len(server.requests) == 2
+        assert server.requests[0].body["tools"][0]["function"]["name"] == "look"
 
 
 _METRICS = "metrics:\n  - {name: exact_match, failed: zero}"

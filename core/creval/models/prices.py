@@ -20,7 +20,7 @@ holds where litellm's table has no batch price (`input_cost_per_token_batches`) 
 listed promise no discount."""
 
 IMAGE_TOKENS = (85, 1_800)
-"""The tokens of a small and of a large image, over the rules that providers publish (OpenAI, Google, Anthropic, xAI)."""
+"""The tokens of a small and of a large image, over the rules that OpenAI, Google, Anthropic and xAI publish."""
 
 _TABLE = "model_prices_and_context_window_backup.json"
 _SUPPORT = "provider_endpoints_support_backup.json"
@@ -32,8 +32,8 @@ _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens\Z")
 class Price:
     """US dollars for one token. `tiers` are (input tokens above which they hold, input price, output price).
 
-    `image` is the price of one image, `image_token` that of a token of one, None where the table has none. `reads` are the media that the table says the
-    model takes (`image`, `audio`, `file`), None where it says nothing.
+    `image` is the price of one image, `image_token` that of a token of one, None where the table has none. `reads` are
+    the media that the table says the model takes (`image`, `audio`, `file`), None where it says nothing.
     """
 
     name: str
