@@ -152,7 +152,7 @@ class Judge:
         self, item: ScorerInput, context: Context, fields: Mapping[str, Any], which: tuple[str, int, bool]
     ) -> _Verdict:
         role, draw, swapped = which
-        apart = {"apart": True} if self._jury.has_twin(role, context) else {}
+        apart: Mapping[str, Any] = {"apart": True} if self._jury.has_twin(role, context) else {}
         messages: Sequence[Message] = context.prompt(self._prompt, item.doc, **fields)
         reason = ""
         for _ in range(_TRIES):

@@ -71,9 +71,8 @@ def _metric(
     shares = [size / max(1, sum(sizes)) for size in sizes]
     without = [result["task"] for result, metric in found if metric["value"] is None]
     value = None if without else math.fsum(s * m["value"] for s, m in zip(shares, metrics, strict=True))
-    error, ends, method, why = None, (None, None), "none", f"{without[0]} has no value" if without else None
-    if value is not None:
-        error, ends, method, why = _interval(value, found, shares)
+    missing = (None, (None, None), "none", f"{without[0]} has no value" if without else None)
+    error, ends, method, why = missing if value is None else _interval(value, found, shares)
     return {
         "name": number.name,
         "condition": None,
