@@ -81,4 +81,5 @@ def test_a_run_of_rat_imports_only_what_it_needs(tmp_path: Path) -> None:
     loaded = imported_by(RUN.format(folder=str(tmp_path / "run")))
     assert sorted(UNNEEDED & loaded) == []
     assert "creval.scoring.distributions" in loaded  # so an interval was computed
-    assert len(loaded) < 750, len(loaded)
+    ours = {name for name in loaded if name.startswith("creval_")}  # two for each distribution that is installed
+    assert len(loaded - ours) < 700, len(loaded - ours)

@@ -22,7 +22,6 @@ from creval.engine.resuming.resume_state import ResumeState
 from creval.engine.roles.role_models import TARGET
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
 from creval.engine.scoring.scoring_step import Scoring, ScoringWatch, score_again, score_missing
-from creval.engine.scoring.suite_results import suite_results
 from creval.engine.scoring.tally import ResumableTally, empty_tally
 from creval.engine.shared_answers import copy_shared
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
@@ -253,8 +252,10 @@ class RunSteps:
             "status": "budget" if budget else status,
             "tasks": tasks,
         }
-        suites = suite_results([plan.task for plan in self._plans], tasks)
-        results |= {"suites": suites} if suites else {}
+        if any(plan.task.suites for plan in self._plans):
+            from creval.engine.scoring.suite_results import suite_results
+
+            results["suites"] = suite_results([plan.task for plan in self._plans], tasks)
         check_results(results)
         self._folder.write_results(results)
         return results, budget
