@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from creval.comparison.paired import Pairs, compare_pairs
 from creval.scoring.clusters import Clusters
 from creval.scoring.combined import Combined, averaged, joined
 from creval.scoring.metric_estimate import estimate
 from creval.scoring.ratio import Mean, PassAtK, Rate
+from creval_compare.paired import Pairs, compare_pairs
 
 
 def two(first: list[float], second: list[float], rows: tuple[list[int], list[int]] | None = None) -> Clusters:
