@@ -14,6 +14,7 @@ from creval.data.shaping import Shaping
 from creval.errors import DataError, TaskError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval.tasks.prompt_overrides import with_examples
 from creval.tasks.task_model import ChoicesRef, FieldRef
 from creval.tasks.templates.rendering import render_prompt
 
@@ -166,6 +167,9 @@ def test_the_header_stands_once_before_turns_and_without_examples(tmp_path: Path
     turns = prompts(task)[0].split("\n--\n")
     assert len(turns) == 5 and turns[0].startswith("The following are questions about law.\n\nlaw0\n")
     assert "following" not in "".join(turns[1:]) and turns[1] == "A"
+    plugins = load_plugins()
+    none = with_examples(TaskIndex(plugins).load(task), 0, plugins.registry)
+    assert none.few_shot is not None and none.few_shot.number == 0
     task.write_text(task.read_text().replace("n: 2", "n: 0"))
     assert prompts(task)[0] == "The following are questions about law.\n\nt0\nA. u\nB. v\nAnswer:"
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from creval.errors import UsageError
 from creval.plugins.registry import Registry
-from creval.tasks.task_model import FewShot, Task
+from creval.tasks.task_model import FewShot, PromptMessage, Task
 from creval.types.content import TextPart
 from creval.types.messages import Message
 
@@ -29,7 +29,9 @@ def with_examples(task: Task, number: int | None, registry: Registry) -> Task:
     if number is None:
         return task
     few_shot = None
-    if number:
+    if number or (
+        task.few_shot is not None and task.few_shot.header is not None
+    ):  # the header stands without them, too
         few_shot = _examples(task, registry) if task.few_shot is None else task.few_shot
         few_shot = replace(few_shot, number=number)
     return replace(task, dataset=replace(task.dataset, few_shot=few_shot))
@@ -51,7 +53,7 @@ def _examples(task: Task, registry: Registry) -> FewShot:
         if task.dataset.choices is None:
             raise unknown
         delimiter = task.protocol.parameters.get("delimiter", " ")
-        return FewShot(1, turns=False, answer=f"{delimiter}{{{{ target_text }}}}")
+        return FewShot(1, turns=False, answer=PromptMessage("assistant", f"{delimiter}{{{{ target_text }}}}"))
     ceiling = task.baselines.get("ceiling")
     if ceiling is None:
         return FewShot(1)
@@ -60,7 +62,7 @@ def _examples(task: Task, registry: Registry) -> FewShot:
         raise unknown
     single = f"{field} if {field} is string or {field} is number else {field} | first"
     form = ceiling.parameters.get("form", "{{ answer }}")
-    return FewShot(1, answer=f"{{% set answer = {single} %}}{form}")
+    return FewShot(1, answer=PromptMessage("assistant", f"{{% set answer = {single} %}}{form}"))
 
 
 def check_system(tasks: Sequence[Task], registry: Registry, people: bool) -> None:
