@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from creval.scoring.agreement import krippendorff_alpha
+from creval.scoring.agreement import alpha_interval, krippendorff_alpha
 
 NONE = math.nan
 
@@ -43,3 +44,41 @@ def test_ratings_may_be_shifted_and_observers_exchanged():
     shifted = [[value + 7 for value in row] for row in reversed(FOUR)]
     for level in ("nominal", "ordinal", "interval"):
         assert krippendorff_alpha(shifted, level)[0] == pytest.approx(krippendorff_alpha(FOUR, level)[0])
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_the_interval_holds_alpha_and_is_one_of_docs(level: str) -> None:
+    random = np.random.default_rng(4)
+    truth = random.integers(1, 6, 60).astype(float)
+    raters = [np.clip(truth + random.integers(-1, 2, 60), 1, 5) for _ in range(3)]
+    alpha = krippendorff_alpha(raters, level)[0]
+    by_sample = alpha_interval(raters, level, np.arange(60), 1)
+    assert alpha is not None and by_sample is not None and by_sample[0] < alpha < by_sample[1]
+    assert by_sample == alpha_interval(raters, level, np.arange(60), 1)
+    twice = [np.repeat(column, 2) for column in raters]  # every doc again says nothing new
+    doubled = alpha_interval(twice, level, np.repeat(np.arange(60), 2), 1)
+    assert doubled is not None and doubled == pytest.approx(by_sample, abs=0.02)
+
+
+def test_few_docs_have_no_interval() -> None:
+    assert alpha_interval(coded("1234", "1243"), "nominal", range(4), 0) is None
+    assert alpha_interval(coded("12341", "1243."), "nominal", range(5), 0) is None
+    assert alpha_interval(coded("11111", "11111"), "nominal", range(5), 0) is None
+    assert alpha_interval(coded("12341", "12431"), "nominal", range(5), 0) is not None
+
+
+def test_the_interval_covers() -> None:
+    """Two raters who agree by chance beyond a common half: alpha of many docs is the truth."""
+    random = np.random.default_rng(0)
+
+    def study(docs: int) -> list[list[float]]:
+        first, second = random.integers(0, 2, (2, docs))
+        return [list(first * 1.0), list(np.where(random.random(docs) < 0.5, first, second) * 1.0)]
+
+    truth = krippendorff_alpha(study(200_000), "nominal")[0]
+    assert truth is not None
+    covered = 0
+    for seed in range(100):
+        ends = alpha_interval(study(60), "nominal", range(60), seed)
+        covered += ends is not None and ends[0] <= truth <= ends[1]
+    assert covered >= 88

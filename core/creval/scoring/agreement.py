@@ -12,12 +12,15 @@ import numpy as np
 __all__ = [
     "Agreement",
     "agreement",
+    "alpha_interval",
     "balanced_accuracy",
     "kappa",
     "krippendorff_alpha",
 ]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+_FEWEST = 5  # docs, below which percentiles say nothing
+_RESAMPLES = 1_000
 
 
 class Agreement(NamedTuple):
@@ -77,22 +80,59 @@ def krippendorff_alpha(raters: Sequence[Sequence[float] | Floats], level: str) -
     Alpha is 1 for full agreement, 0 for chance; None where no two ratings differ at all. Units with a single rating do
     not count. After Krippendorff, Computing Krippendorff's Alpha-Reliability (2011).
     """
-    ratings = np.asarray(raters, dtype=np.float64).T
-    ratings = ratings[(~np.isnan(ratings)).sum(axis=1) > 1]
-    rated = ~np.isnan(ratings)
-    values, places = np.unique(ratings[rated], return_inverse=True)
-    if not values.size:
-        return None, 0, 0
-    counts = np.zeros((len(ratings), values.size))
-    np.add.at(counts, (np.nonzero(rated)[0], places), 1.0)
-    weights = 1.0 / (counts.sum(axis=1) - 1.0)
-    coincidences = (counts * weights[:, None]).T @ counts - np.diag((counts * weights[:, None]).sum(axis=0))
-    totals = coincidences.sum(axis=1)
-    whole = totals.sum()
-    distances = _distances(values, totals, level)
-    expected = float((np.outer(totals, totals) * distances).sum() / (whole - 1.0))
-    alpha = 1.0 - float((coincidences * distances).sum()) / expected if expected > 0 else None
-    return alpha, len(ratings), int(rated.sum())
+    table = _Ratings.of(raters)
+    alpha = table.alpha(np.ones(len(table.counts)), level) if len(table.values) else None
+    return alpha, len(table.counts), int(table.counts.sum())
+
+
+def alpha_interval(
+    raters: Sequence[Sequence[float] | Floats], level: str, docs: Sequence[int] | np.ndarray[Any, Any], seed: int
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of Krippendorff's alpha: percentiles over 1,000 resamples of whole docs.
+
+    `docs` has the doc of every unit. None with fewer than 5 docs that are rated twice, and where alpha is undefined.
+    """
+    table = _Ratings.of(raters)
+    _, places = np.unique(np.asarray(docs)[table.kept], return_inverse=True)
+    count = int(places.max()) + 1 if len(places) else 0
+    if count < _FEWEST:
+        return None
+    random = np.random.default_rng(seed)
+    draws = (np.bincount(random.integers(0, count, count), minlength=count)[places] for _ in range(_RESAMPLES))
+    found = [alpha for weights in draws if (alpha := table.alpha(weights, level)) is not None]
+    if not found:
+        return None
+    low, high = np.quantile(found, (0.025, 0.975))
+    return float(low), float(high)
+
+
+class _Ratings(NamedTuple):
+    """How often each of the `values` was given to each unit that has two ratings; `kept` says which units these are."""
+
+    values: Floats
+    counts: Floats
+    kept: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @classmethod
+    def of(cls, raters: Sequence[Sequence[float] | Floats]) -> _Ratings:
+        ratings = np.asarray(raters, dtype=np.float64).T
+        kept = (~np.isnan(ratings)).sum(axis=1) > 1
+        ratings = ratings[kept]
+        rated = ~np.isnan(ratings)
+        values, places = np.unique(ratings[rated], return_inverse=True)
+        counts = np.zeros((len(ratings), values.size))
+        np.add.at(counts, (np.nonzero(rated)[0], places), 1.0)
+        return cls(values, counts, kept)
+
+    def alpha(self, times: Floats, level: str) -> float | None:
+        """Return alpha where each unit counts so many times; None where no two ratings differ."""
+        weighted = self.counts * (times / (self.counts.sum(axis=1) - 1.0))[:, None]
+        coincidences = weighted.T @ self.counts - np.diag(weighted.sum(axis=0))
+        totals = coincidences.sum(axis=1)
+        whole = totals.sum()
+        distances = _distances(self.values, totals, level)
+        expected = float((np.outer(totals, totals) * distances).sum() / (whole - 1.0))
+        return 1.0 - float((coincidences * distances).sum()) / expected if expected > 0 else None
 
 
 def _distances(values: Floats, totals: Floats, level: str) -> Floats:

@@ -52,6 +52,9 @@ class Judge:
     the same text won. `name` is the name of the score. With `reduce: best` a sample of several answers counts by its
     best one (best-of-n) in place of the mean.
 
+    With `over: doc` all answers to a doc (of its repeats) are judged at once: the prompt gets the lists `answers` and
+    `texts`, and each sample of the doc has the one number.
+
     With `roles` several models judge: a jury (`Jury`), with a score NAME@ROLE of each juror. The sample is errored
     where one of them gives no verdict.
     """
@@ -70,6 +73,7 @@ class Judge:
         self._against: str | None = more.get("against")
         self._orders: tuple[bool, ...] = (False, True) if more.get("both_orders") else (False,)
         self._best: bool = more.get("reduce") == "best"
+        self._whole: bool = more.get("over") == "doc"
         self._scale = scale
         self._labels = None if labels is None else {str(label).casefold(): worth for label, worth in labels.items()}
         self._jury = Jury.of(more)
@@ -81,8 +85,8 @@ class Judge:
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """The fewest and the most calls for a sample."""
-        calls = self._repeat * len(self._orders) * expected.answers
-        fewest = 0 if self._jury.draw is not None else calls
+        calls = self._repeat * len(self._orders) * (1 if self._whole else expected.answers)
+        fewest = 0 if self._jury.draw is not None or self._whole else calls
         return dict.fromkeys(self._jury.roles, (fewest, _TRIES * calls))
 
     def check_roles(self, context: Context) -> None:
@@ -91,16 +95,29 @@ class Judge:
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Ask about each answer. Raises ScoringError where the judge's verdicts cannot be read."""
-        return [await self._of(item, context) for item in items]
+        return await self._of_doc(items, context) if self._whole else [await self._of(item, context) for item in items]
+
+    async def _of_doc(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
+        """Ask about all answers to a doc; those that cannot be read are not among them, and have no score."""
+        read = [item for item in items if item.values]
+        if not read:
+            return [Score({}, failure="the doc has no answer that could be judged") for _ in items]
+        pairs = [pair for item in read for pair in _pairs(item)]
+        together = (tuple(value for value, _ in pairs), tuple(text for _, text in pairs))
+        score = await self._judged(read[0], [together], context)
+        unread = Score({}, failure="the sample has no answer that could be judged")
+        return [score if item.values else unread for item in items]
 
     async def _of(self, item: ScorerInput, context: Context) -> Score:
         if self._against is not None and self._against not in item.doc:
             known = ", ".join(item.doc)
             return Score({}, failure=f"the doc has no field {self._against!r}; it has {known}", errored=True)
-        texts = [answer for answer, parsed in zip(item.answers, item.parsed, strict=True) if parsed.ok]
-        pairs = list(zip(item.values, texts, strict=True))
+        pairs = _pairs(item)
         if not pairs:
             return Score({}, failure="the sample has no answer that could be judged")
+        return await self._judged(item, pairs, context)
+
+    async def _judged(self, item: ScorerInput, pairs: Sequence[tuple[Any, Any]], context: Context) -> Score:
         roles = self._jury.drawn(item.key.doc, context)
         asked = [
             self._ask(item, context, self._fields(item, pair, swapped), (role, draw, swapped))
@@ -141,8 +158,10 @@ class Judge:
         each = len(numbers) // answers
         return max(fmean(numbers[start : start + each]) for start in range(0, len(numbers), each))
 
-    def _fields(self, item: ScorerInput, pair: tuple[Any, str], swapped: bool) -> Mapping[str, Any]:
+    def _fields(self, item: ScorerInput, pair: tuple[Any, Any], swapped: bool) -> Mapping[str, Any]:
         value, text = pair
+        if self._whole:
+            return {"answers": list(value), "texts": list(text)}
         if self._against is None:
             return {"answer": value, "text": text}
         both = (item.doc[self._against], value) if swapped else (value, item.doc[self._against])
@@ -198,6 +217,9 @@ class Judge:
             raise UsageError("a judge has either a scale or labels", fix="Write scale: [1, 5], or labels: {good: 1}.")
         if self._scale is not None and not self._scale[0] < self._scale[1]:
             raise UsageError(f"{list(self._scale)} is no scale", fix="Write the lowest number first: scale: [1, 5].")
+        together = [name for name in ("against", "both_orders", "reduce") if name in more]
+        if self._whole and together:
+            raise UsageError(f"over: doc has no {together[0]}", fix="Leave one of the two out.")
         if self._against is None and more.get("both_orders"):
             raise UsageError("both_orders is for a pair", fix="Name the rival's field: against: reference.")
         Jury.check_stated(more)
@@ -206,6 +228,12 @@ class Judge:
             raise UsageError(
                 "a pair is judged by labels", fix="Leave scale out, or write labels: {first: 1, second: 0}."
             )
+
+
+def _pairs(item: ScorerInput) -> list[tuple[Any, str]]:
+    """Return the value and the text of each answer that could be read."""
+    texts = [answer for answer, parsed in zip(item.answers, item.parsed, strict=True) if parsed.ok]
+    return list(zip(item.values, texts, strict=True))
 
 
 @dataclass(frozen=True)

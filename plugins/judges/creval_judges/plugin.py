@@ -43,6 +43,7 @@ def creval_components(registry: Registry) -> None:
             against=params.text(1, about="the doc's field with a rival text: a pair is judged"),
             both_orders=params.flag(about="ask about the pair in both orders"),
             name=params.text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
+            over=params.one_of("answer", "doc", about="what is judged: each answer (default), or all of a doc at once"),
             reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
             **_JURY,
             required=("prompt",),
@@ -51,9 +52,14 @@ def creval_components(registry: Registry) -> None:
         ranges=_judged,
         raters=_raters,
         waits=True,
+        unit=_unit,
         roles=("judge",),
-        provides=("answer", "text", "first", "second"),
+        provides=("answer", "text", "answers", "texts", "first", "second"),
     )
+
+
+def _unit(parameters: Mapping[str, Any]) -> str:
+    return "doc" if parameters.get("over") == "doc" else "sample"
 
 
 def _raters(parameters: Mapping[str, Any]) -> Raters | None:

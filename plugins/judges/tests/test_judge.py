@@ -89,6 +89,30 @@ def test_an_unreadable_verdict_is_asked_once_more_and_then_errored(judged, tmp_p
     assert (metric["n"], metric["value"], metric["counts"]["errored"]) == (3, 3.0, 1)
 
 
+def test_all_answers_to_a_doc_are_judged_at_once(judged, tmp_path):
+    """Three samples of each doc, one question of it; resuming and a fourth sample ask about the new set alone."""
+    listed = "{{ answers | join(' + ') }} ({{ texts | length }})"
+    task = write(tmp_path, "scale: [1, 9], over: doc", listed, docs=2)
+    Path(task).write_text(Path(task).read_text() + "parse: text\nrepeats: 3\n")
+
+    def verdict(text: str, seen: int) -> str:
+        assert text.count(" + ") == 2 and text.endswith("(3)")
+        return "Rating: 7" if "w1" in text else "Rating: 4"
+
+    result, asked = judged(task, verdict)
+    rows = [json.loads(line) for line in (result.folder / "scores" / "judged.jsonl").read_text().splitlines()]
+    assert {(row["doc_id"], row["scores"]["judge"]) for row in rows} == {("d0", 4.0), ("d1", 7.0)} and len(rows) == 6
+    assert sum(asked.values()) == 2
+    metric = result.metrics("judged")["judge"]
+    assert (metric["value"], metric["n"], metric["clusters"]) == (5.5, 6, 2)
+
+
+@pytest.mark.parametrize("more", ["against: rival, labels: {first: 1, second: 0}", "reduce: best, scale: [1, 5]"])
+def test_a_set_is_no_pair_and_has_no_best_answer(judged, tmp_path, more):
+    with pytest.raises(TaskError, match="over: doc has no"):
+        judged(write(tmp_path, f"over: doc, {more}"), lambda text, seen: "1")
+
+
 def test_labels_and_parsers(judged, tmp_path):
     task = write(tmp_path, "labels: {good: 1, bad: 0}, parse: [{tagged: verdict}]")
     result, _ = judged(task, lambda text, seen: f"So: <verdict>{'Good' if text == 'w2' else 'bad'}.</verdict>")

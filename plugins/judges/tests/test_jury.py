@@ -116,7 +116,8 @@ def test_agreement_is_reported(judged, tmp_path):
     (task,) = result.results["tasks"]
     expected = krippendorff_alpha([*MARKS.values()], "interval")[0]
     about = {"score": "judge", "roles": ["a", "b", "c"], "level": "interval", "samples": 4, "verdicts": 12}
-    assert task["juries"] == [about | {"alpha": pytest.approx(expected)}]
+    no_interval = {"ci_low": None, "ci_high": None}  # of four docs
+    assert task["juries"] == [about | no_interval | {"alpha": pytest.approx(expected)}]
     said = f"jury of judge: Krippendorff's alpha (interval) = {expected:.3f} over 12 verdicts on 4 samples"
     assert said in task["notes"]
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.seeds import derive
 from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.instruments import Instruments, changed_sections
 from creval.engine.scoring.metric_results import MetricMaker
 from creval.engine.scoring.tally import TaskTally
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
-from creval.scoring.agreement import krippendorff_alpha
+from creval.scoring.agreement import alpha_interval, krippendorff_alpha
 from creval.types.metrics import MetricResult, StatusCounts
 
 __all__ = ["TaskUsage", "aggregate_task", "task_results"]
@@ -49,7 +50,7 @@ def task_results(
     """Return one task's part of results.json."""
     task = plan.task
     tally, usage = tallies
-    juries = [_agreement(raters, tally) for raters in plan.raters]
+    juries = [_agreement(raters, plan, tally) for raters in plan.raters]
     return {
         "task": task.name,
         "qualified": task.qualified,
@@ -90,16 +91,20 @@ def task_results(
     }
 
 
-def _agreement(raters: Raters, tally: TaskTally) -> dict[str, Any]:
-    """Return how far several raters agree over the samples of a task."""
+def _agreement(raters: Raters, plan: TaskPlan, tally: TaskTally) -> dict[str, Any]:
+    """Return how far several raters agree over the samples of a task; the seed of the interval is the score's."""
     columns = [tally.column(name) for name in raters.scores.values()]
     alpha, units, verdicts = krippendorff_alpha(columns, raters.level)
     found = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
-    return {**found, "alpha": alpha, "samples": units, "verdicts": verdicts}
+    seed = derive(0, "alpha", plan.task.name, raters.score)
+    low, high = alpha_interval(columns, raters.level, tally.docs_of_samples, seed) or (None, None)
+    return {**found, "alpha": alpha, "ci_low": low, "ci_high": high, "samples": units, "verdicts": verdicts}
 
 
 def _jury_note(found: Mapping[str, Any]) -> str:
     alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
+    if found["ci_low"] is not None:
+        alpha += f" (95 % interval {found['ci_low']:.3f} to {found['ci_high']:.3f})"
     over = f"{found['verdicts']} verdicts on {found['samples']} samples"
     return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"
 

@@ -260,6 +260,11 @@ class TaskTally:
             keep &= self.column(grouping.weight) > 0  # also false where there is none
         return values, keep, int(failed.sum())
 
+    @property
+    def docs_of_samples(self) -> Column:
+        """The number of every sample's doc, in the canonical order."""
+        return self._sorted(self._doc)
+
     def column(self, name: str) -> Floats:
         """Return a score of every sample, in the canonical order (NaN: there is none)."""
         return self._sorted(self._scores[name])
