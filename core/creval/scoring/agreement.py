@@ -124,7 +124,7 @@ class _Ratings(NamedTuple):
         np.add.at(counts, (np.nonzero(rated)[0], places), 1.0)
         return cls(values, counts, kept)
 
-    def alpha(self, times: Floats, level: str) -> float | None:
+    def alpha(self, times: np.ndarray[Any, Any], level: str) -> float | None:
         """Return alpha where each unit counts so many times; None where no two ratings differ."""
         weighted = self.counts * (times / (self.counts.sum(axis=1) - 1.0))[:, None]
         coincidences = weighted.T @ self.counts - np.diag(weighted.sum(axis=0))
