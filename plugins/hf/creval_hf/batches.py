@@ -99,6 +99,7 @@ class Batcher:
         self._arrived: list[_Call] = []
         self._closing = False
         self._thread: threading.Thread | None = None
+        self._open: set[_Call] = set()
         self.largest: int | None = None
 
     async def submit(self, request: Any) -> list[Any]:
@@ -109,12 +110,22 @@ class Batcher:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="creval-hf", daemon=True)
                 self._thread.start()
+            if self._closing:
+                raise FatalModelError("the model is closed", where=self._where)
             self._arrived.append(call)
+            self._open.add(call)
             self._changed.notify()
         try:
             return await call.answer
         finally:
             call.cancelled = True  # an answer that has come is not computed again either way
+            with self._changed:
+                self._open.discard(call)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no call waits."""
+        return not self._open
 
     def close(self) -> None:
         """End the thread after the token that it is at."""
@@ -123,6 +134,10 @@ class Batcher:
             self._changed.notify()
         if self._thread is not None:
             self._thread.join()
+        with self._changed:
+            left = list(self._open)
+        for call in left:
+            call.settle(FatalModelError("the model is closed", where=self._where))
 
     def _work(self) -> None:
         while True:

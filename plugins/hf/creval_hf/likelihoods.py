@@ -17,7 +17,7 @@ import torch
 
 from creval.plugin import TokenLogprob
 from creval.plugin.likelihoods import LoglikelihoodCall
-from creval.plugin.models import ContextLengthError
+from creval.plugin.models import ContextLengthError, FatalModelError
 from creval_hf.loading import Loaded
 from creval_likelihoods.likelihood_tokens import rolling_windows, split_texts
 
@@ -71,6 +71,9 @@ def _row(loaded: Loaded, place: int, context: str, continuation: str, prefix: st
         head = loaded.encode_exactly(prefix) if prefix else [loaded.begin]
         if rest[: len(head)] == head:
             rest = rest[len(head) :]
+    if not rest:
+        what = f"the text {continuation!r} has no tokens, so it has no likelihood"
+        raise FatalModelError(what, fix="Leave the doc out.")
     over = max(0, len(head) + len(rest) - room)
     if over and over >= len(head):
         raise ContextLengthError(

@@ -51,7 +51,7 @@ class Loaded:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a plain text, with the special tokens that the tokenizer adds, never two first ones."""
-        first = self.tokenizer.bos_token
+        first = self.tokenizer.bos_token or self.tokenizer.eos_token
         twice = bool(first) and text.startswith(first)
         return list(self.tokenizer.encode(text, add_special_tokens=not twice))
 

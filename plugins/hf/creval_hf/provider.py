@@ -108,6 +108,12 @@ class HfProvider:
         ]
         return self._reply(completions, Usage(asked.tokens), started, [CONTEXT_CUT] if asked.shortened else [])
 
+    def rest(self) -> None:
+        """Free the memory, unless a call waits: scorers may need it. A further call loads the weights again."""
+        if self._batcher is not None and self._batcher.idle:
+            self._batcher.close()
+            self._batcher = None
+
     async def close(self) -> None:
         """End what is being computed, and free the model."""
         if self._batcher is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,6 +131,26 @@ def test_a_cancelled_call_is_not_computed() -> None:
     assert asyncio.run(main()) == [[2], [6]]
     assert machine.batches == [[1], [3]]
     batcher.close()
+
+
+def test_a_call_that_waits_when_the_model_is_closed_ends() -> None:
+    machine = Machine()
+    machine.hold = threading.Event()
+    batcher = Batcher(machine, 1, "model test")
+
+    async def main() -> list[Any]:
+        calls = [asyncio.ensure_future(batcher.submit([length])) for length in (3, 2)]
+        await asyncio.sleep(0.1)
+        assert not batcher.idle
+        asyncio.get_running_loop().call_later(0.1, machine.hold.set)  # type: ignore[union-attr]
+        await asyncio.to_thread(batcher.close)
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        with pytest.raises(FatalModelError, match="closed"):
+            await batcher.submit([1])
+        return found
+
+    first, second = asyncio.run(main())
+    assert first == [6] and "the model is closed" in str(second) and batcher.idle
 
 
 @settings(max_examples=40, deadline=None)

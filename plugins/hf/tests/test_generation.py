@@ -200,6 +200,15 @@ def test_an_answer_has_the_room_that_the_context_leaves(open_tiny: Any, ask: Any
     assert reply.usage.input_tokens + reply.usage.output_tokens <= 256
 
 
+def test_memory_is_freed_at_rest_and_a_further_call_loads_again(open_tiny: Any, ask: Any, together: Any) -> None:
+    provider = open_tiny()
+    request = ask("with", temperature=0, max_tokens=6)
+    (first,) = together(provider.generate(request))
+    provider.rest()
+    assert provider._batcher is None
+    assert together(provider.generate(request))[0].text == first.text
+
+
 def test_a_cancelled_answer_stops_within_a_token(open_tiny: Any, ask: Any, loop: Any) -> None:
     import asyncio
     import time

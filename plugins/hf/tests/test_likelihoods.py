@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from creval.errors import ContextLengthError
+from creval.errors import ContextLengthError, FatalModelError
 from creval.types.likelihoods import Loglikelihood, LoglikelihoodCall, LoglikelihoodRequest
 from creval.types.messages import Origin
 from creval.types.sample import SampleKey
@@ -106,6 +106,10 @@ def test_lengths_and_prefixes_that_a_task_states(open_tiny: Any, together: Any) 
     assert short.usage.input_tokens == 19
     with pytest.raises(ContextLengthError, match="does not fit into a context of 5"):
         together(provider.loglikelihood(call([("he", " the one with his word")], context_length=6)))
+    with pytest.raises(FatalModelError, match="'' has no tokens"):
+        together(provider.loglikelihood(call([("he", "")])))
+    (empty,) = together(open_tiny("gpt2").loglikelihood(call([("", "")], "loglikelihood_rolling")))
+    assert Loglikelihood.of(empty.completions[0]) == Loglikelihood(0.0, True, 0)
     plain, prefixed, known = together(
         provider.loglikelihood(call([("", "he was")])),
         provider.loglikelihood(call([("", "he was")], prefix="<|im_start|>")),

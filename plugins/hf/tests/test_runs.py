@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import time
@@ -159,6 +160,28 @@ def test_a_models_own_code_runs_by_consent_alone(tiny: Any, say: str, tmp_path: 
     assert not (tmp_path / "ran").exists()
     done = run([say], f"hf/{folder}", options(tmp_path / "trusted", limit=2, trust_remote_code=True))
     assert (tmp_path / "ran").exists() and len(answers(done.folder)) == 2
+
+
+class Payload:
+    """What a pickle of a stranger may hold."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_pickled_weights_run_nothing(tiny: Any, say: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny(), tmp_path / "pickled")
+    (folder / "model.safetensors").unlink()
+    marker = tmp_path / "ran"
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps({"weight": Payload(marker)}))
+    with pytest.raises(FatalModelError, match="it cannot be loaded"):
+        run([say], f"hf/{folder}", options(tmp_path / "run", limit=1))
+    assert not marker.exists()
+    pickle.loads((folder / "pytorch_model.bin").read_bytes())
+    assert marker.exists(), "the payload does what it says"
 
 
 def test_an_adapter_changes_the_answers_and_is_named(tiny: Any, say: str, tmp_path: Path) -> None:
