@@ -99,7 +99,7 @@ def compare(folder: Path, samples: int) -> None:
         texts = {line["doc_id"]: (line["calls"][0]["reply"]["completions"], line["status"]) for line in lines}
         assert len(lines) == len(texts) == samples, f"{name}: {len(lines)} lines, {len(texts)} samples"
         results = json.loads((folder / name / "results.json").read_text())
-        found[name] = texts, results["tasks"]["say"]["metrics"]
+        found[name] = texts, [task["metrics"] for task in results["tasks"]]
     same = sum(found["whole"][0][doc] == found["killed"][0][doc] for doc in found["whole"][0])
     print(f"{same} of {samples} answers are equal; metrics equal: {found['whole'][1] == found['killed'][1]}")
 
