@@ -104,6 +104,23 @@ def test_no_answer_passes_without_its_tests(box: BubblewrapSandbox, answer: str)
     assert score.failure is None
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from dataclasses import dataclass\n@dataclass(slots=True)\nclass A:\n    x: 'int' = 1\nf = lambda: A().x",
+        "from __future__ import annotations\nfrom typing import NamedTuple\nclass B(NamedTuple):\n    a: int\n"
+        "def f():\n    return B(1).a",
+        "import pickle\nclass C:\n    x = 1\ndef f():\n    return pickle.loads(pickle.dumps(C())).x",
+        "import sys\nsys.setrecursionlimit(10**6)\ndef g(n):\n    return n and 1 + g(n - 1)\ndef f():\n"
+        "    return g(20000) // 20000",
+        "import sys\ndef f():\n    print('x' * 100000)\n    return len(sys.stdin.read()) + 1",
+    ],
+)
+def test_ordinary_programs_run_as_they_are(box: BubblewrapSandbox, program: str) -> None:
+    doc = {"test": "assert f() == 1"}
+    assert verdict(scored(box, program, doc, header=None, entry_point=None)) == "passed"
+
+
 def test_each_test_of_a_list_is_a_process_of_its_own(box: BubblewrapSandbox) -> None:
     doc = {"test_list": ["assert count() == 1", "assert count() == 1", "assert count() == 3"], "setup": "seen = []"}
     program = "def count():\n    seen.append(0)\n    return len(seen)"
@@ -136,6 +153,7 @@ CPP_DOC = {
         ("    return text\n}\n", "not_runnable"),
         ("#include <cstdlib>\nstd::string twice(const std::string &t) { std::exit(0); }", "exited_early"),
         ("    return text;\n}\n#define NDEBUG\n#include <cassert>\n", "wrong_answer"),
+        ("    return text;\n}\n#undef assert\n#define assert(x)\n// \ud800", "wrong_answer"),
         ("    return text;\n}\nstatic int early = (std::exit(0), 0);\n", "exited_early"),
     ],
 )
