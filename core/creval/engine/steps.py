@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -318,7 +319,9 @@ class RunSteps:
             for record in self._folder.quick_scores(task.name):
                 tally.add_row(record)
         try:
-            metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
+            registry, seed = self._setup.plugins.registry, self._setup.options.seed
+            stored = partial(self._folder.read_scores, task.name)
+            metrics = aggregate_task(plan, tally, instruments, registry, seed, stored)
         except ScoringError as error:
             again = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
             fix = f"{error.fix or 'Correct the scorer.'} {again}"

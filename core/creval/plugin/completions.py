@@ -9,6 +9,7 @@ from creval.models.answers.flags import CONTEXT_CUT, ENDLESS_THINKING, FIRST_TOK
 from creval.models.answers.thinking import kept_tokens, tags_in
 from creval.models.providers.chat_provider import ChatProvider, parse_body
 from creval.models.providers.chat_reply import paid_for
+from creval.models.providers.chat_request import BARE
 from creval.models.providers.endpoints import ENDPOINTS, Endpoint, is_hosted
 from creval.models.providers.failures import error_of, explain, failure_in, with_sent
 from creval.scoring.clusters import Clusters, Floats, as_clusters

@@ -61,6 +61,13 @@ class Hooks:
         """
 
     @hookspec
+    def creval_task_collection(self) -> str:  # type: ignore[empty-body]
+        """Return `"module:attribute"` of a function that gives a `TaskCollection`: tasks written when first named.
+
+        Example: `return "creval_lmeval.collection:LmEvalTasks"`
+        """
+
+    @hookspec
     def creval_run_started(self, manifest: Mapping[str, Any], folder: Path) -> None:
         """Called once when a run begins or resumes. Example: start a tracker with `manifest["command"]`."""
 

@@ -96,6 +96,7 @@ class Plugins:
     task_folders: Sequence[tuple[str, Path]] = ()
     hooks: HookCalls = field(default_factory=HookCalls)
     commands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    collections: Mapping[str, str] = field(default_factory=dict)
 
     def info(self, name: str) -> PluginInfo | None:
         """Return the plugin of this name, or None."""
@@ -136,6 +137,7 @@ def load_plugins(limit: Sequence[str] | None = None, path: Sequence[str] | None 
         task_folders=tuple((plugin.info.name, folder) for plugin in loaded for folder in plugin.task_folders),
         hooks=HookCalls([plugin.hooks for plugin in loaded]),
         commands={plugin.info.name: plugin.commands for plugin in loaded if plugin.commands},
+        collections={plugin.info.name: plugin.collection for plugin in loaded if plugin.collection},
     )
 
 
@@ -193,6 +195,7 @@ class _Loaded:
     hooks: PluginHooks
     task_folders: Sequence[Path]
     commands: Mapping[str, str]
+    collection: str
 
 
 class _Loading:
@@ -209,6 +212,7 @@ class _Loading:
         self._module: Any = None
         self._task_folders: Sequence[Path] = ()
         self._commands: Mapping[str, str] = {}
+        self._collection = ""
 
     def run(self) -> PluginFailure | None:
         """Take every step; the first one that fails ends the loading."""
@@ -219,6 +223,7 @@ class _Loading:
             ("in the hook creval_components", self._call_components),
             ("in the hook creval_tasks", self._call_tasks),
             ("in the hook creval_commands", self._call_commands),
+            ("in the hook creval_task_collection", self._call_collection),
         )
         for when, step in steps:
             failure = failure_of(self.name, self.distribution.name, when, step)
@@ -237,7 +242,7 @@ class _Loading:
             folder=Path(file).parent if file else None,
         )
         hooks = PluginHooks(self.name, self.distribution.name, self._manager)
-        return _Loaded(info, hooks, self._task_folders, self._commands)
+        return _Loaded(info, hooks, self._task_folders, self._commands, self._collection)
 
     def _check_core_version(self) -> None:
         requirement = self.distribution.core_api
@@ -293,3 +298,9 @@ class _Loading:
                     raise PluginError(f"the command {name!r}: {target!r} is not of the form module:attribute")
                 commands[name] = target
         self._commands = commands
+
+    def _call_collection(self) -> None:
+        for target in self._manager.hook.creval_task_collection():
+            if not isinstance(target, str) or not all(target.partition(":")):
+                raise PluginError(f"{target!r} is not of the form module:attribute")
+            self._collection = target

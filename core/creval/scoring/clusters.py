@@ -99,6 +99,10 @@ class Clusters(Sequence[Floats]):
         """Return the same with what each cluster counts by."""
         return Clusters(self.values, self._offsets, self.unit, self.weights, factors)
 
+    def replaced(self, values: Floats) -> Clusters:
+        """Return the same clusters with other values."""
+        return Clusters(values, self._offsets, self.unit, self.weights)
+
     def of_size(self, least: int) -> Clusters:
         """Leave out the clusters with fewer than `least` values."""
         if least <= 1:

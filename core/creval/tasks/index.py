@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError, nearest
 from creval.plugins.distributions import absent_distribution_of_task
 from creval.plugins.loader import LOCAL, Plugins
+from creval.tasks.task_collections import Collections
 from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, TaskHeader, holds_variants, read_head, read_header, read_heads
 
@@ -68,6 +69,7 @@ class TaskIndex:
         self._extra = tuple(Path(path) for path in extra)
         self._found: tuple[list[TaskEntry], list[Problem]] | None = None
         self._documents: dict[Path, Document] = {}
+        self.collections = Collections(plugins)
 
     # --- lists ---------------------------------------------------------------------------------------
 
@@ -139,6 +141,8 @@ class TaskIndex:
         plugin, _, short = name.rpartition("/")
         entries = self._entries()
         found = [entry for entry in entries if entry.head.name == short and plugin in ("", entry.plugin)]
+        if not found and (file := self.collections.file(plugin, short)) is not None:
+            return self._entry_of(plugin, TaskFile(file))
         if not found:
             faulty = [problem for problem in self.problems() if problem.file is not None and problem.file.stem == short]
             raise TaskError(faulty) if faulty else self._unknown(name)
@@ -152,6 +156,8 @@ class TaskIndex:
     def _unknown(self, name: str) -> UnknownNameError:
         entries = self._entries()
         known = [entry.head.name for entry in entries] + [entry.qualified for entry in entries]
+        plugin = name.partition("/")[0]
+        known += [f"{plugin}/{task.name}" for _, task in self.collections.matching(f"{plugin}/*")]
         hints = []
         if absent := absent_distribution_of_task(name):
             hints.append(f"It may be a task of {absent}, which is not installed: pip install {absent}.")
@@ -174,7 +180,10 @@ class TaskIndex:
         if not isinstance(named, str) or is_path(named):
             return True
         plugin, _, short = named.rpartition("/")
-        return any(entry.head.name == short and plugin in ("", entry.plugin) for entry in self._entries())
+        collection = self.collections.of(plugin)
+        return any(entry.head.name == short and plugin in ("", entry.plugin) for entry in self._entries()) or (
+            collection is not None and collection.has(short)
+        )
 
     def members(self, named: Named) -> Sequence[TaskHeader]:
         """Return the heads of the variants of a family, by its name or the path of its file; else none."""
@@ -210,9 +219,10 @@ class TaskIndex:
 
     def _matching(self, pattern: str) -> list[str]:
         matching = [e for e in self._entries() if fnmatchcase(e.qualified if "/" in pattern else e.head.name, pattern)]
-        tasks = sorted(entry.qualified for entry in matching if entry.head.kind == "task")
+        tasks = [entry.qualified for entry in matching if entry.head.kind == "task"]
+        tasks += [f"{plugin}/{each.name}" for plugin, each in self.collections.matching(pattern) if each.kind == "task"]
         if tasks:
-            return tasks
+            return sorted(tasks)
         if matching:
             suites = ", ".join(sorted(entry.head.name for entry in matching))
             raise UsageError(
@@ -231,7 +241,8 @@ class TaskIndex:
         for plugin, folder in self._plugins.task_folders:
             if real.is_relative_to(folder.resolve()):
                 return Owner.of(self._plugins.info(plugin))
-        return Owner()
+        collected = self.collections.owner(real)
+        return Owner() if collected is None else Owner.of(self._plugins.info(collected[0]))
 
     def bounds(self, file: Path) -> Sequence[Path]:
         """Return the folders that no path in a file may lead out of: its own, or those of its plugin."""
@@ -247,10 +258,13 @@ class TaskIndex:
         if isinstance(named, str) and not is_path(named):
             return self.find(named)
         place = named if isinstance(named, TaskFile) else parse_path(str(named))
+        return self._entry_of(self.owner(place.file).plugin, place)
+
+    def _entry_of(self, plugin: str, place: TaskFile) -> TaskEntry:
         head = read_head(place.file, place.variant)
         if isinstance(head, Problem):
             raise TaskError([head])
-        return TaskEntry(self.owner(place.file).plugin, head)
+        return TaskEntry(plugin, head)
 
     # --- loading -------------------------------------------------------------------------------------
 

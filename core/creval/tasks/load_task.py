@@ -46,7 +46,7 @@ __all__ = ["Lookup", "load_task"]
 
 DEFAULT_PROTOCOL = "chat"
 
-_NOT_HASHED = ("title", "description", "tests", "template", "cluster", "human", "parity")
+_NOT_HASHED = ("title", "description", "tests", "template", "cluster", "human", "parity", "named_by")
 
 """What describes a task, is said to people alone, or shapes nothing but intervals. Every other key is hashed as it is
 stated, and only then: a key that a later version adds leaves the hash of every task without it as it was."""

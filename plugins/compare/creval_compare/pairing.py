@@ -19,6 +19,7 @@ from creval.plugin.comparing import (
     TaskTally,
     averaged,
     part_clusters,
+    with_records,
 )
 
 __all__ = ["MetricKey", "PairedMetric", "SharedTask", "shared_tasks"]
@@ -124,6 +125,10 @@ class SharedTask:
         made = [self._side(metric, tally, key, place) for place, tally in enumerate(tallies)]
         aggregation = made[0][0]
         clusters = [side for _, side, _ in made]
+        if hasattr(aggregation, "read"):
+            places = [self._places(metric, tally, key) for tally in tallies]
+            stored = [run.scores(self.task) for run in self._runs]
+            clusters = with_records(aggregation, list(zip(clusters, places, stored, strict=True)))
         if metric["cluster"] == "trial":
             values = by or [{}] * len(made)
             sides = [self._averaged(metric, *each, own) for each, own in zip(made, values, strict=True)]
@@ -160,6 +165,13 @@ class SharedTask:
         kind = Grouping(metric["cluster"], definition["weight"], groups[place] if groups else None)
         given = (definition["score"], _zero(definition, metric["failed"]), cell, kind)
         return self._aggregation(definition), tally.clusters(*given)[0], tally.units(*given)[1]
+
+    def _places(self, metric: Mapping[str, Any], tally: TaskTally, key: MetricKey) -> list[tuple[str, str, int]]:
+        """Return doc, condition and repeat of the values of one run."""
+        definition = metric["definition"]
+        kind = Grouping(metric["cluster"], definition["weight"])
+        zero = _zero(definition, metric["failed"])
+        return tally.places(definition["score"], zero, tally.condition(key.condition), kind)
 
     def _aggregation(self, definition: Mapping[str, Any]) -> Aggregation:
         named = definition["aggregate"]

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from creval.plugin import Completion, Reply, TokenLogprob
+from creval.plugin import Completion, Reply, TokenLogprob, UsageError
 from creval.plugin.completions import (
+    BARE,
     CONTEXT_CUT,
     ENDPOINTS,
     FIRST_TOKEN,
@@ -29,7 +30,7 @@ from creval.plugin.completions import (
     with_sent,
 )
 from creval.plugin.likelihoods import LoglikelihoodCall
-from creval.plugin.models import FatalModelError, ProviderOptions, RetryableModelError
+from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, RetryableModelError
 from creval_likelihoods.likelihood_tokens import Piece, ServerTokenizer, split_texts
 
 __all__ = ["CompletionsProvider", "chat", "hosted_vllm", "openai", "prompt_tokens"]
@@ -53,6 +54,29 @@ class CompletionsProvider(ChatProvider):
         super().__init__(endpoint, model, options)
         self._looking = asyncio.Lock()
         self._tokenizer: tuple[ServerTokenizer | None] | None = None
+
+    async def generate(self, request: GenerateRequest) -> Reply:
+        """Make one call; with the setting `chat_template: none` the messages' texts are continued as they are."""
+        if request.settings.get(BARE[0]) != BARE[1]:
+            return await super().generate(request)
+        settings = {name: value for name, value in request.settings.items() if value is not None and name != BARE[0]}
+        if request.n > 1:
+            settings["n"] = request.n
+        text = "".join(message.text for message in request.messages)
+        try:
+            data = json.dumps({"model": self.model, "prompt": text, **settings}, allow_nan=False).encode()
+        except (ValueError, TypeError) as error:
+            raise UsageError(f"a generation setting cannot be sent as JSON: {error}") from None
+        start = perf_counter()
+        status, headers, received = await self.call("POST", _PATH, data=data, headers=_JSON)
+        latency = perf_counter() - start
+        if status != 200:
+            return self.refused(error_of(status, received.decode("utf-8", "replace"), headers), request)
+        try:
+            body = parse_body(headers.get("Content-Type", ""), received)
+        except (ValueError, RecursionError):
+            raise RetryableModelError("the reply is no JSON", where=self.caller.where) from None
+        return self.reply(_as_chat(body), request, latency)
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
         """Make one try for all texts of a call."""
@@ -158,6 +182,17 @@ class CompletionsProvider(ChatProvider):
             what = "the server sends no log-probabilities of the prompt"
             raise FatalModelError(what, where=self.caller.where, fix=_SERVERS, every_call=True)
         return [tokens for tokens in found if tokens is not None]
+
+
+def _as_chat(body: Any) -> Any:
+    """Return a body of the completions protocol in the words of a chat's; the log-probabilities are left out."""
+    if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+        return body
+    choices = [each for each in body["choices"] if isinstance(each, dict)]
+    said = [{"role": "assistant", "content": each.get("text")} for each in choices]
+    names = ("index", "finish_reason", "error")
+    known = [{name: each[name] for name in names if name in each} for each in choices]
+    return body | {"choices": [each | {"message": message} for each, message in zip(known, said, strict=True)]}
 
 
 def _as_text(place: int, context: str, continuation: str) -> Piece:

@@ -23,6 +23,7 @@ from creval.plugin.clients import (
     asked_wait,
     chat_message,
     chat_tools,
+    check_chat,
     declined,
     exclusive_settings,
     explain,
@@ -176,6 +177,7 @@ class LitellmProvider:
             litellm.register_model({self._model: entry, rest: entry})
 
     def _arguments(self, request: GenerateRequest) -> dict[str, Any]:
+        check_chat(request)
         arguments = {name: value for name, value in request.settings.items() if value is not None}
         arguments.update(
             model=self._model,

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -282,7 +283,8 @@ class _Merge:
         tally = empty_tally(plan)
         for record in self._target.quick_scores(task.name):
             tally.add_row(record)
-        metrics = aggregate_task(plan, tally, instruments, registry, self._options.seed)
+        stored = partial(self._target.read_scores, task.name)
+        metrics = aggregate_task(plan, tally, instruments, registry, self._options.seed, stored)
         return task_results(plan, (tally, usage), metrics, instruments)
 
     def _made_with(self) -> dict[str, Mapping[str, Any]]:

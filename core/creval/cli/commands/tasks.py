@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from creval.errors import nearest
 from creval.escape import json_text, visible
 
 if TYPE_CHECKING:
+    from creval.tasks.task_collections import CollectedTask, Collections
     from creval.tasks.task_model import CombinedMetric, MetricSpec, Task
     from creval.tasks.yaml.headers import TaskHeader
 
@@ -33,6 +35,7 @@ Row = tuple[str, str, str, str, str, str]
 def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None:
     """List tasks and suites; WORDS keep those whose name, plugin, title or measure contains one of them.
 
+    A word such as 'kumo/*' is a pattern of whole names; it lists what is in a collection, too ('lmeval/*').
     A family, which is a file of several tasks, is one row; its variants are listed by --all, or where a word fits them
     and not the family.
     """
@@ -49,10 +52,13 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
         click.echo(visible(" ".join(str(problem).split())), err=True)
     for failure in plugins.failures:
         click.echo(f"plugin {failure.name} could not be loaded: see creval plugins", err=True)
+    collected = [row for word in words if "/" in word for row in index.collections.matching(word)]
     if as_json:
-        click.echo(json_text([_record(header) for header in headers]))
+        click.echo(json_text([*map(_record, headers), *(_collected_record(*each) for each in collected)]))
         return
     rows = [_row(header) for header in headers] if every else _family_rows(headers)
+    rows += [(task.name, "", task.kind, plugin, "", task.title) for plugin, task in collected]
+    rows += [row for row in _collection_rows(index.collections) if _fits(" ".join(row), words)]
     head = ("NAME", "VERSION", "KIND", "PLUGIN", "VARIANTS", "TITLE")
     with_variants = any(row[4] for row in rows)
     _print_columns(*([row if with_variants else (*row[:4], row[5]) for row in part] for part in ([head], rows)))
@@ -128,9 +134,25 @@ def _count(variants: int) -> str:
     return f"{variants} variant{'s' if variants > 1 else ''}"
 
 
+def _collection_rows(collections: Collections) -> Iterator[Row]:
+    """Yield one row for each collection of tasks: a pattern such as `lmeval/*` lists what is in it."""
+    for plugin in collections.plugins:
+        found = collections.of(plugin)
+        if found is not None:
+            yield f"{plugin}/*", "", "collection", plugin, "", found.title
+
+
+def _collected_record(plugin: str, task: CollectedTask) -> dict[str, object]:
+    return {"name": task.name, "plugin": plugin, "kind": task.kind, "title": task.title}
+
+
 def _matches(header: TaskHeader, words: Sequence[str]) -> bool:
-    text = " ".join((header.name, header.plugin, header.title, *header.measures)).lower()
-    return not words or any(word.lower() in text for word in words)
+    named = any(fnmatchcase(header.qualified, word) for word in words if "/" in word)
+    return named or _fits(" ".join((header.name, header.plugin, header.title, *header.measures)), words)
+
+
+def _fits(text: str, words: Sequence[str]) -> bool:
+    return not words or any(word.lower() in text.lower() for word in words)
 
 
 def _record(header: TaskHeader) -> dict[str, object]:

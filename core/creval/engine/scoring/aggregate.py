@@ -13,7 +13,7 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.instruments import Instruments, changed_sections
-from creval.engine.scoring.metric_results import MetricMaker
+from creval.engine.scoring.metric_results import MetricMaker, StoredScores
 from creval.engine.scoring.tally import TaskTally
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
@@ -38,10 +38,13 @@ class TaskUsage(NamedTuple):
 
 
 def aggregate_task(
-    plan: TaskPlan, tally: TaskTally, instruments: Instruments, registry: Registry, seed: int
+    plan: TaskPlan, tally: TaskTally, instruments: Instruments, registry: Registry, seed: int, stored: StoredScores
 ) -> list[MetricResult]:
-    """Return every metric over all conditions, then by condition where the task has several; groups after each."""
-    return list(MetricMaker(plan, tally, instruments, registry, seed, plan.docs).all())
+    """Return every metric over all conditions, then by condition where the task has several; groups after each.
+
+    `stored` reads the scores that the tally was made of, for aggregations that need more than their numbers.
+    """
+    return list(MetricMaker(plan, tally, instruments, registry, seed, plan.docs, stored).all())
 
 
 def task_results(

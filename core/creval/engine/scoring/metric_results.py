@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.tally import Grouping, TaskTally
+from creval.engine.scoring.tally import Grouping, Place, TaskTally
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
 from creval.scoring.clusters import Clusters
@@ -21,8 +23,11 @@ from creval.tasks.task_model import CombinedMetric, MetricSpec
 from creval.types.code_location import line_of
 from creval.types.components import Aggregation
 from creval.types.metrics import Estimate, MetricResult
+from creval.types.sample import ScoreRecord
 
-__all__ = ["MetricMaker", "definition_of", "part_clusters"]
+__all__ = ["MetricMaker", "StoredScores", "definition_of", "part_clusters", "with_records"]
+
+StoredScores = Callable[[], Iterable[ScoreRecord]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class MetricMaker:
     registry: Registry
     seed: int
     docs: int
+    stored: StoredScores
     group: str | None = None
     groups: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -131,6 +137,9 @@ class MetricMaker:
             groups = self._groups(str(metric.by))
             docs = self.tally.units(metric.source, zero, cell, kind)[1]
             clusters = averaged(aggregation, clusters, [groups[doc] for doc in docs], metric.average)
+        if hasattr(aggregation, "read"):
+            places = self.tally.places(metric.source, zero, cell, kind)
+            (clusters,) = with_records(aggregation, [(clusters, places, self.stored())])
         scale = Scale(*metric.range, metric.binary)
         how = (metric.ci, self._stream(metric.name, label), scale)
         number = _estimate((metric.name, metric.aggregate.name), aggregation, clusters, *how)
@@ -148,6 +157,20 @@ class MetricMaker:
         how = (method, self._stream(metric.name, label), Scale())
         number = _estimate((metric.name, metric.how), aggregation, clusters, *how)
         return f"{metric.name}{''.join(dict.fromkeys(marks))}", replace(number, n=number.clusters), failed
+
+
+def with_records(
+    aggregation: Any, sides: Sequence[tuple[Clusters, Sequence[Place], Iterable[ScoreRecord]]]
+) -> list[Clusters]:
+    """Give an aggregation the stored scores behind the values of each side, and return clusters of their numbers."""
+    records: list[ScoreRecord] = []
+    made = []
+    for clusters, places, stored in sides:
+        found = {score.key[1:]: score for score in stored}
+        made.append(clusters.replaced(len(records) + np.arange(len(places), dtype=np.float64)))
+        records += [found[place] for place in places]
+    aggregation.read(records)
+    return made
 
 
 Part = tuple[str, float | None, str | None, Aggregation]

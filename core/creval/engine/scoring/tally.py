@@ -19,7 +19,7 @@ from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, ScoreRecord, Status
 
-__all__ = ["FAILED", "Grouping", "ResumableTally", "TaskTally", "empty_tally", "metric_names"]
+__all__ = ["FAILED", "Grouping", "Place", "ResumableTally", "TaskTally", "empty_tally", "metric_names"]
 
 _STATUSES = tuple(Status)
 _CODES = {status: code for code, status in enumerate(_STATUSES)}
@@ -30,6 +30,8 @@ _AGAIN = "again:"
 FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 """The model's own failures, which a metric may count as zero. An errored sample is never the model's."""
 
+Place = tuple[str, str, int]
+"""Doc, condition and repeat of a sample."""
 Column = np.ndarray[Any, np.dtype[np.int32]]
 
 
@@ -240,6 +242,15 @@ class TaskTally:
         found = np.unique(self._sorted(self._doc)[keep])
         ranks = self._ranks()
         return [self._docs[number] for number in (found if ranks is None else found[np.argsort(ranks[found])])]
+
+    def places(
+        self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
+    ) -> list[Place]:
+        """Return the samples that `clusters` has values of, in its order where no groups are formed."""
+        _, keep, _ = self._kept(name, zero, condition, grouping or Grouping())
+        columns = [self._sorted(column)[keep].tolist() for column in (self._doc, self._condition, self._repeat)]
+        names = list(self._conditions)
+        return [(self._docs[d], names[c], r) for d, c, r in zip(*columns, strict=True)]
 
     def _kept(
         self, name: str, zero: float | None, condition: int | None, grouping: Grouping

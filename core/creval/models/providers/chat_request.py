@@ -13,7 +13,7 @@ from creval.types.content import MEDIA_TYPES, Part, TextPart, data_url
 from creval.types.messages import GenerateRequest, Message
 from creval.types.tools import Tool
 
-__all__ = ["LIMITS", "chat_message", "chat_tools", "exclusive_settings", "request_body"]
+__all__ = ["BARE", "LIMITS", "chat_message", "chat_tools", "check_chat", "exclusive_settings", "request_body"]
 
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict")
 """The names under which servers know the limit of an answer's tokens."""
@@ -22,11 +22,22 @@ _NEEDS_COMPLETION_TOKENS = re.compile(r"(?:openai/)?(?:gpt-5|o[1-9])(?![0-9a-z])
 _CLAUDE = re.compile(r"(?<![a-z])claude(?![a-z])", re.IGNORECASE)
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _OWN = frozenset({"model", "messages", "n", "stream"})
+BARE = ("chat_template", "none")
+"""The setting that asks for the messages' texts to be continued as they are, without a chat."""
 
 
 def exclusive_settings(model: str) -> tuple[str, ...]:
     """Return the settings of which a model takes one only: Claude since 2025 refuses temperature next to top_p."""
     return ("temperature", "top_p") if _CLAUDE.search(model) else ()
+
+
+def check_chat(request: GenerateRequest) -> None:
+    """Raise UsageError where a request is no chat: it asks for a bare text to be continued."""
+    if request.settings.get(BARE[0]) == BARE[1]:
+        raise UsageError(
+            "the provider knows chats alone, and the task sends bare text (chat_template: none)",
+            fix="Use a server with /v1/completions (hosted_vllm/..., chat/...) or hf/..., or ask in a chat.",
+        )
 
 
 def request_body(model: str, provider: str, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
@@ -36,6 +47,7 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
     OpenAI's reasoning models (gpt-5 and the o series) know the answer's limit as `max_completion_tokens`.
     Raises UsageError where a setting is none of the user's to set, or is no JSON.
     """
+    check_chat(request)
     messages = [{"role": m.role, "content": m.content} if m.plain else chat_message(m) for m in request.messages]
     body: dict[str, Any] = {"model": model, "messages": messages}
     if request.tools:

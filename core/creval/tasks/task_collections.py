@@ -1,0 +1,90 @@
+"""Tasks of another tool that a plugin lists by name and writes as task files when they are first used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol, cast
+
+from creval.errors import PluginError
+from creval.plugins.isolation import aside
+from creval.plugins.loader import Plugins
+
+__all__ = ["CollectedTask", "Collections", "TaskCollection"]
+
+
+class CollectedTask(NamedTuple):
+    """What a list shows of a task, or of a suite, of a collection; `name` is without the plugin's."""
+
+    name: str
+    title: str = ""
+    kind: Literal["task", "suite"] = "task"
+
+
+class TaskCollection(Protocol):
+    """What the hook `creval_task_collection` names. Making one, and its names, must be cheap: `creval ls` does both."""
+
+    @property
+    def title(self) -> str:
+        """One line for `creval ls`, which shows the whole collection as one row."""
+
+    @property
+    def folder(self) -> Path:
+        """Where its task files are written: a cache, in which nothing else is."""
+
+    def tasks(self) -> Sequence[CollectedTask]:
+        """Return all names."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is a task or suite of this name."""
+
+    def file(self, name: str) -> Path:
+        """Return the file of a task or suite, written now where it is not there. Raises CrevalError."""
+
+
+class Collections:
+    """The collections of all plugins, by plugin; each is made when it is first asked for."""
+
+    def __init__(self, plugins: Plugins) -> None:
+        self._targets = plugins.collections
+        self._made: dict[str, TaskCollection] = {}
+
+    @property
+    def plugins(self) -> Sequence[str]:
+        """The plugins that have one."""
+        return list(self._targets)
+
+    def of(self, plugin: str) -> TaskCollection | None:
+        """Return a plugin's collection, or None. Raises PluginError where it cannot be made."""
+        if plugin not in self._targets:
+            return None
+        if plugin not in self._made:
+            module, _, attribute = self._targets[plugin].partition(":")
+            try:
+                with aside():
+                    self._made[plugin] = cast(TaskCollection, getattr(importlib.import_module(module), attribute)())
+            except Exception as error:
+                what = f"the collection of tasks cannot be made: {type(error).__name__}: {error}"
+                raise PluginError(what, where=f"plugin {plugin}") from error
+        return self._made[plugin]
+
+    def file(self, plugin: str, name: str) -> Path | None:
+        """Return the file of a task, None where the plugin has no collection or that no such task."""
+        found = self.of(plugin)
+        return found.file(name) if found is not None and found.has(name) else None
+
+    def matching(self, pattern: str) -> Sequence[tuple[str, CollectedTask]]:
+        """Return (plugin, task) of the names that a pattern `plugin/...` fits; none where it names no collection."""
+        plugin, _, short = pattern.partition("/")
+        found = self.of(plugin)
+        return [] if found is None else [(plugin, task) for task in found.tasks() if fnmatchcase(task.name, short)]
+
+    def owner(self, file: Path) -> tuple[str, Path] | None:
+        """Return plugin and folder of the collection that a file (resolved) was written by, or None."""
+        for plugin in self._targets:
+            found = self.of(plugin)
+            if found is not None and file.is_relative_to(found.folder.resolve()):
+                return plugin, found.folder
+        return None

@@ -1,0 +1,102 @@
+"""lm-eval's own aggregations and standard errors as aggregations of creval."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from creval.plugin import ScoreRecord
+from creval_lmeval.library import load_task, quiet
+from creval_lmeval.scorer import VALUES
+
+__all__ = ["LmEvalAggregation", "LmEvalError", "MeanError"]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class MeanError:
+    """The standard error of the mean of independent values, s / sqrt(n); lm-eval's `mean_stderr`."""
+
+    def value(self, clusters: Sequence[Floats]) -> float | None:
+        """Return it, None below two values."""
+        values = np.concatenate([np.asarray(each, np.float64) for each in clusters])
+        return None if len(values) < 2 else float(values.std(ddof=1)) / math.sqrt(len(values))
+
+    def standard_error(self, clusters: Sequence[Floats]) -> float | None:
+        """Return None: nobody asks how certain an error is."""
+        return None
+
+
+class _OfRecords:
+    """An aggregation over what lm-eval keeps of each document: the values given to `value` are numbers of records."""
+
+    def __init__(self, task: str, metric: str, sources: str = "") -> None:
+        self._metric = metric
+        self._loaded = load_task(task, sources)
+        self._function = self._loaded.aggregation(metric.partition(",")[0])
+        self._items: list[Any] = []
+        self._docs: list[int] = []
+
+    def read(self, records: Sequence[ScoreRecord]) -> None:
+        """Take the stored scores that the values stand for."""
+        self._items = [record.details[VALUES][self._metric] for record in records]
+        self._docs = [int(record.key.doc) for record in records]
+
+    def items(self, clusters: Sequence[Floats]) -> list[Any]:
+        """Return what lm-eval's aggregation is given, in the order of the documents."""
+        chosen = [int(number) for cluster in clusters for number in cluster]
+        return [self._items[number] for number in sorted(chosen, key=self._docs.__getitem__)]
+
+    def standard_error(self, clusters: Sequence[Floats]) -> float | None:
+        """Return None: creval resamples the documents."""
+        return None
+
+
+class LmEvalAggregation(_OfRecords):
+    """lm-eval's own function over its own values; None where it gives no finite number."""
+
+    def value(self, clusters: Sequence[Floats]) -> float | None:
+        """Return the number."""
+        items = self.items(clusters)
+        if not items:
+            return None
+        with quiet():
+            found = float(self._function(items))
+        return found if math.isfinite(found) else None
+
+
+class LmEvalError(_OfRecords):
+    """lm-eval's own standard error: by its formula, or by its bootstrap with `iterations` draws."""
+
+    def __init__(self, task: str, metric: str, iterations: int = 1000, sources: str = "") -> None:
+        super().__init__(task, metric, sources)
+        self._iterations = iterations
+
+    def value(self, clusters: Sequence[Floats]) -> float | None:
+        """Return it, None where lm-eval has none."""
+        from lm_eval.api import metrics
+
+        items = self.items(clusters)
+        if len(items) < 2 or self._iterations < 1:
+            return None
+        if self._function is metrics.acc_all:
+            return float(metrics.acc_all_stderr(items))
+        draws = self._drawn(items, min(self._iterations, 100) if self._is_slow() else self._iterations)
+        return float(metrics.sample_stddev(draws))
+
+    def _is_slow(self) -> bool:
+        return self._metric.partition(",")[0] in ("bleu", "chrf", "chrf++", "ter")
+
+    def _drawn(self, items: Sequence[Any], iterations: int) -> list[float]:
+        """Draw as `bootstrap_stderr` of lm-eval does, in this process: chunk i of 1,000 draws has the seed i."""
+        chunk = min(1000, iterations)
+        found = []
+        with quiet():
+            for number in range(iterations // chunk):
+                stream = random.Random(number)
+                found += [float(self._function(stream.choices(items, k=len(items)))) for _ in range(chunk)]
+        return found

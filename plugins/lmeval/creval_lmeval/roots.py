@@ -1,0 +1,109 @@
+"""Where tasks come from: the installed lm-eval, and folders of the user's own, by consent.
+
+A folder's Python files run when a task of it is loaded, so it is included by a command (`creval lmeval include`), which
+notes the digest of its files as trusted. A folder whose files have changed since is left out until it is included anew.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from creval.plugin import DataError
+from creval.plugin.collections import State
+from creval_lmeval.names import Named, digest_of, installed, names_in
+
+__all__ = ["Root", "digest_for", "include", "known", "root_of", "roots", "withdraw"]
+
+_LIST = "lmeval_folders.json"
+_LOG = logging.getLogger("creval")
+
+
+class Root(NamedTuple):
+    """A folder of tasks of the user's own; `trusted`: its files are those that the user allowed."""
+
+    folder: Path
+    digest: str
+    trusted: bool
+
+
+def roots() -> Sequence[Root]:
+    """Return the folders that the user has included, in order: a later one's tasks come before an earlier one's."""
+    state = State()
+    found = []
+    for folder in map(Path, _listed(state)):
+        if folder.is_dir():
+            digest = digest_of(folder)
+            found.append(Root(folder, digest, state.knows(digest)))
+    return found
+
+
+def include(folder: Path) -> Root:
+    """Trust a folder as it is now, and list it."""
+    state = State()
+    digest = digest_of(folder)
+    state.trust(digest, f"tasks of lm-eval in {folder}")
+    listed = [each for each in _listed(state) if each != str(folder)]
+    _write(state, [*listed, str(folder)])
+    known.cache_clear()
+    return Root(folder, digest, state.knows(digest))
+
+
+def withdraw(folder: Path) -> bool:
+    """Take a folder out of the list; returns whether it was in it."""
+    state = State()
+    listed = _listed(state)
+    _write(state, [each for each in listed if each != str(folder)])
+    known.cache_clear()
+    return str(folder) in listed
+
+
+def _listed(state: State) -> list[str]:
+    try:
+        found = json.loads((state.folder / _LIST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [str(each) for each in found] if isinstance(found, list) else []
+
+
+def _write(state: State, folders: Sequence[str]) -> None:
+    state.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (state.folder / _LIST).write_text(json.dumps(folders, ensure_ascii=False), encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def known() -> Mapping[str, Named]:
+    """Return all names: lm-eval's, and over them those of the included folders."""
+    found: dict[str, Named] = {}
+    own = installed()
+    if own is not None:
+        found.update(names_in(own.tasks, own.cache / "names.json"))
+    for root in roots():
+        if not root.trusted:
+            _LOG.warning("%s has changed since you allowed it; to use it: creval lmeval include %s", *[root.folder] * 2)
+        elif own is not None:
+            found.update(names_in(root.folder, own.cache / root.digest[:16] / "names.json"))
+    return found
+
+
+def digest_for(name: str) -> str:
+    """Return the digest of the included folder that a task is in, "" for a task of lm-eval itself."""
+    named = known().get(name.partition("::")[0])
+    for root in reversed(roots()):
+        if named is not None and named.file and Path(named.file).is_relative_to(root.folder):
+            return root.digest if root.trusted else ""
+    return ""
+
+
+def root_of(name: str, sources: str) -> None:
+    """Raise DataError where a task is not of the folder, by its digest, that its task file was written for."""
+    if digest_for(name) != sources:
+        raise DataError(
+            "the folder of the task has changed since its task file was written, or is not included",
+            where=f"lmeval/{name}",
+            fix="Name the task again: creval lmeval include FOLDER, then --tasks lmeval/NAME.",
+        )

@@ -1,0 +1,85 @@
+"""The scorer `lmeval`: runs a task's filters and `process_results` on each document, filter by filter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from creval.plugin import Context, MissingScore, Score, ScorerInput, Status
+from creval_lmeval.library import LoadedTask, load_task
+from creval_lmeval.plain import plain
+from creval_lmeval.shapes import scores_of
+
+__all__ = ["VALUES", "LmEvalScores"]
+
+VALUES = "values"
+"""The details of a score hold under it what lm-eval's aggregation is given of the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class LmEvalScores:
+    """Scores a document from all repeats of it, as lm-eval's filters take them.
+
+    The first repeat has the scores, under names such as `exact_match,strict-match`; the others have none, so that a
+    document counts once. A truncated, refused or empty answer is scored as lm-eval scores it; its status stays.
+    """
+
+    task: str
+    sources: str = ""
+
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
+        """Score one document."""
+        loaded = load_task(self.task, self.sources)
+        kinds, responses = _responses(items)
+        scores: dict[str, float] = {}
+        values: dict[str, Any] = {}
+        for pipeline, metrics in loaded.process(int(items[0].key.doc), kinds, responses):
+            for metric, value in metrics.items():
+                name = f"{metric},{pipeline}"
+                values[name] = plain(value)
+                scores |= scores_of(name, value, loaded.aggregation(metric))
+        return _counted_once(scores, values, len(items))
+
+
+def _counted_once(scores: dict[str, float], values: dict[str, Any], count: int) -> list[Score]:
+    sound = {name: value for name, value in scores.items() if math.isfinite(value)}
+    why = MissingScore(Status.SKIPPED, "lm-eval gives no number here")
+    missing = {name: why for name in scores.keys() - sound.keys()}
+    first = Score(sound, details={VALUES: values}, missing=missing)
+    again = MissingScore(Status.SKIPPED, "the first repeat of the document has its scores")
+    return [first, *(Score({}, missing=dict.fromkeys(scores, again)) for _ in range(count - 1))]
+
+
+def _responses(items: Sequence[ScorerInput]) -> tuple[list[str], list[list[Any]]]:
+    """Return the kind of each request of a document, and its responses: one for each repeat."""
+    rows = [_of_sample(item) for item in sorted(items, key=lambda item: item.key.repeat)]
+    kinds = [kind for kind, _ in max(rows, key=len)]
+    return kinds, [[row[place][1] for row in rows if place < len(row)] for place in range(len(kinds))]
+
+
+def _of_sample(item: ScorerInput) -> list[tuple[str, Any]]:
+    """Return kind and response of each request of a sample, in the order of the requests."""
+    likelihoods = item.outcome.get("likelihoods")
+    texts = [_said(call) for call in item.calls if call.role == "target" and call.output is None and call.reply]
+    if likelihoods is None:
+        return [("generate_until", text) for text in texts]
+    rest = iter(texts)
+    found: list[tuple[str, Any]] = []
+    for each in likelihoods:
+        if each is None:
+            found.append(("generate_until", next(rest)))
+        elif len(each) == 1:
+            found.append(("loglikelihood_rolling", each[0]))
+        else:
+            found.append(("loglikelihood", (each[0], bool(each[1]))))
+    return found
+
+
+def _said(call: Any) -> str:
+    """Return an answer as the server sent it."""
+    completion = call.reply.completions[0]
+    return str(completion.text if completion.raw is None else completion.raw)

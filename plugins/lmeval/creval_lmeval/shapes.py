@@ -1,0 +1,77 @@
+"""From the value that lm-eval keeps of a document to scores, and from an aggregation to the metric that equals it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["WEIGHT", "error_form", "metric_form", "scores_of"]
+
+WEIGHT = "weight of "
+_LOG2 = math.log(2)
+
+
+def scores_of(name: str, value: Any, aggregation: Callable[..., Any]) -> dict[str, float]:
+    """Return the scores of a document. NaN where the value is no number by itself.
+
+    Of perplexities a score is the loss (in nats, or in bits a byte), with its weight beside it; of a value that only
+    lm-eval's own aggregation can read, that aggregation of this one document.
+    """
+    kind = _kind(aggregation)
+    if kind in ("mean", "nanmean"):
+        return {name: _number(value)}
+    if kind == "perplexity":
+        return {name: -_number(value)}
+    if kind in ("weighted_perplexity", "bits_per_byte"):
+        loss, weight = -float(value[0]), float(value[1])
+        return {name: loss / weight / (_LOG2 if kind == "bits_per_byte" else 1.0), WEIGHT + name: weight}
+    try:
+        return {name: _number(aggregation([value]))}
+    except Exception:  # an aggregation that cannot take a single document
+        return {name: _number(value) if isinstance(value, int | float | np.number) else 0.0}
+
+
+def metric_form(name: str, metric: str, task: str, aggregation: Callable[..., Any]) -> dict[str, Any]:
+    """Return how a metric of creval is made of those scores, so that it equals lm-eval's number."""
+    kind = _kind(aggregation)
+    if kind in ("mean", "nanmean"):
+        return {}
+    if kind == "perplexity":
+        return {"aggregate": "perplexity"}
+    if kind == "weighted_perplexity":
+        return {"aggregate": "perplexity", "weight": WEIGHT + name}
+    if kind == "bits_per_byte":
+        return {"weight": WEIGHT + name}
+    return {"aggregate": {"lmeval": {"task": task, "metric": name}}}
+
+
+def error_form(name: str, task: str, aggregation: Callable[..., Any]) -> dict[str, Any] | None:
+    """Return how lm-eval's own standard error of a metric is made; None where lm-eval has none."""
+    from lm_eval.api.metrics import stderr_for_metric
+
+    if _kind(aggregation) == "mean":
+        return {"aggregate": "mean_stderr"}
+    if stderr_for_metric(aggregation, 1) is None:
+        return None
+    return {"aggregate": {"lmeval_stderr": {"task": task, "metric": name}}}
+
+
+def _kind(aggregation: Callable[..., Any]) -> str:
+    """Return the name of one of lm-eval's own aggregations that creval has too, else ""."""
+    from lm_eval.api import metrics
+
+    names: Sequence[str] = ("mean", "nanmean", "perplexity", "weighted_perplexity", "bits_per_byte")
+    return next((name for name in names if aggregation is getattr(metrics, name, None)), "")
+
+
+def _number(value: Any) -> float:
+    found = value[0] if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) else value
+    if isinstance(found, Mapping) or found is None:
+        return math.nan
+    try:
+        return float(found)
+    except (TypeError, ValueError):
+        return math.nan
