@@ -1,0 +1,39 @@
+"""What the tests share: nothing of the user's own environment, and lm-eval's caches in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.lmeval_server import GeneratingServer
+from support.lmeval_data import make_data
+
+os.environ.setdefault("DISABLE_MULTIPROC", "1")  # lm-eval's bootstrap would start a pool
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with made-up data sets, in which this process works, with caches of its own."""
+    folder = tmp_path_factory.mktemp("lmeval")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
+                patch.delenv(name)
+        patch.setenv("CREVAL_PLUGINS", "lmeval,likelihoods")
+        patch.setenv("CREVAL_CACHE", str(folder / "cache"))
+        patch.setenv("CREVAL_STATE", str(folder / "state"))
+        patch.delenv("CREVAL_DATA", raising=False)
+        patch.chdir(folder)
+        datasets = pytest.importorskip("datasets", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
+        patch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "hf")
+        make_data(folder)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[GeneratingServer]:
+    """A server that writes and gives log-likelihoods."""
+    with GeneratingServer() as made:
+        yield made

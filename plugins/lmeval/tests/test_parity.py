@@ -1,0 +1,26 @@
+"""The same tasks, model and server by lm-eval 0.4.13 and by creval: equal numbers, document by document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.lmeval_server import GeneratingServer
+from support.lmeval_data import TASKS
+from support.lmeval_parity import Both, differences, run_both
+
+lm_eval = pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
+EVERY = [task for tasks in TASKS.values() for task in tasks]
+
+
+@pytest.fixture(scope="module")
+def both(home: Path, server: GeneratingServer) -> Both:
+    return run_both(EVERY, server, home / "run")
+
+
+@pytest.mark.parametrize("task", EVERY)
+def test_numbers_equal_those_of_lm_eval(task: str, both: Both) -> None:
+    aggregates, documents, compared = differences(both, task)
+    assert compared > 7
+    assert aggregates <= 1e-9
+    assert documents <= 1e-9

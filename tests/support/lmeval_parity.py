@@ -1,0 +1,75 @@
+"""The same tasks by lm-eval and by creval on one server, and where their numbers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from support.lmeval_server import GeneratingServer
+
+from creval import RunOptions, open_run, run
+
+__all__ = ["Both", "differences", "run_both"]
+
+ITERATIONS = 1000
+LONGEST = 100_000
+
+
+@dataclass(frozen=True)
+class Both:
+    """What both tools found: lm-eval's results, and creval's run folder."""
+
+    theirs: Mapping[str, Any]
+    folder: Path
+
+
+def run_both(tasks: Sequence[str], server: GeneratingServer, folder: Path, chat: bool = False, **settings: Any) -> Both:
+    """Run tasks by both. `settings` are options of lm-eval's command, which are creval's conditions."""
+    from lm_eval.evaluator import simple_evaluate
+    from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+
+    if chat:
+        model = LocalChatCompletion(f"{server.url}/chat/completions", model="mock")
+    else:
+        model = LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=LONGEST)
+    server.restart()
+    theirs = simple_evaluate(
+        model, tasks=list(tasks), bootstrap_iters=ITERATIONS, log_samples=True, apply_chat_template=chat, **settings
+    )
+    assert theirs is not None
+    server.restart()
+    conditions = {name: [value] for name, value in settings.items()} | ({"apply_chat_template": [True]} if chat else {})
+    options = RunOptions(base_url=server.url, output=folder, concurrency=1, conditions=conditions)
+    return Both(theirs, run([f"lmeval/{task}" for task in tasks], "chat/mock", options).folder)
+
+
+def differences(both: Both, task: str) -> tuple[float, float, int]:
+    """Return the largest difference between aggregates and between documents' values, and how many were compared."""
+    result = open_run(both.folder)
+    ours = {each["name"]: each["value"] for each in result.result(task)["metrics"] if each["condition"] is None}
+    theirs = {name: value for name, value in both.theirs["results"][task].items() if "," in name and value != "N/A"}
+    assert theirs.keys() - ours.keys() == set(), f"lm-eval has more metrics: {theirs.keys() - ours.keys()}"
+    worst = max(_difference(ours[name], value) for name, value in theirs.items())
+    rows = {(each["doc_id"], each["filter"]): each for each in both.theirs["samples"][task]}
+    scores = {int(score.key.doc): score.details["values"] for score in result.scores(task) if score.details}
+    found = []
+    for (doc, pipeline), row in rows.items():
+        for metric in row["metrics"]:
+            found.append(_difference(scores[doc][f"{metric},{pipeline}"], row[metric]))
+    return worst, max(found), len(theirs) + len(found)
+
+
+def _difference(one: Any, other: Any) -> float:
+    """Return how far two values are apart, through lists; 1 where they are of different kinds."""
+    if isinstance(other, list | tuple) or hasattr(other, "tolist"):
+        other = other.tolist() if hasattr(other, "tolist") else list(other)
+        if not isinstance(other, list):
+            return _difference(one, other)
+        if not isinstance(one, list) or len(one) != len(other):
+            return 1.0
+        return max((_difference(*pair) for pair in zip(one, other, strict=True)), default=0.0)
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(float(one) - float(other))
+    return 0.0 if one == other else 1.0
