@@ -44,6 +44,7 @@ ELSEWHERE = {
     "likeliest.yaml": "plugins/likelihoods/tests/test_choices.py::test_a_run_states_the_length_of_its_models_context",
     "passages.yaml": "tests/examples/test_tasks_without_code.py::test_it_runs_with_its_floor_and_ceiling",
     "instructions.yaml": "tests/examples/test_tasks_without_code.py::test_it_runs_with_its_floor_and_ceiling",
+    "lmeval/": "plugins/lmeval/tests/test_parity.py::test_numbers_equal_those_of_lm_eval",
     "conversations.yaml": "plugins/turns/tests/test_turns.py::test_a_conversation_is_asked_turn_by_turn",
     "kumo_published": "plugins/kumo/tests/test_published_source.py::test_a_run_of_the_papers_own_games",
 }

@@ -1,6 +1,6 @@
 """Made-up data sets in the form of published ones: folders of the hub's names, which `datasets` finds where it runs.
 
-    make_data(folder)   # then run in `folder`: load_dataset("openai/gsm8k", "main") reads folder/openai/gsm8k
+make_data(folder)   # then run in `folder`: load_dataset("openai/gsm8k", "main") reads folder/openai/gsm8k
 """
 
 from __future__ import annotations
@@ -50,13 +50,20 @@ def multiple(n: int, count: int = 4) -> Row:
 def arc(n: int) -> Row:
     labels = ["A", "B", "C", "D"] if n % 3 else ["1", "2", "3"]
     texts = options(n, len(labels))
-    return {"id": str(n), "question": question(n), "choices": {"text": texts, "label": labels}, "answerKey": labels[n % 3]}
+    return {
+        "id": str(n),
+        "question": question(n),
+        "choices": {"text": texts, "label": labels},
+        "answerKey": labels[n % 3],
+    }
 
 
 def hellaswag(n: int) -> Row:
     row = {"ind": n, "activity_label": f"Mending a {THINGS[n % 7]}", "ctx_a": story(n), "ctx_b": "then she"}
     ctx = f"{row['ctx_a']} {row['ctx_b']}"
-    endings = [f"{ENDS[(n + place) % 5]} [step] and waits" if place == 2 else ENDS[(n + place) % 5] for place in range(4)]
+    endings = [
+        f"{ENDS[(n + place) % 5]} [step] and waits" if place == 2 else ENDS[(n + place) % 5] for place in range(4)
+    ]
     return {**row, "ctx": ctx, "endings": endings, "label": str(n % 4), "source_id": f"made~{n}", "split": "made"}
 
 
@@ -81,16 +88,32 @@ def truthful(n: int) -> Row:
 
 def math_qa(n: int) -> Row:
     listed = " , ".join(f"{letter} ) {n + place}" for place, letter in enumerate("abcde"))
-    return {"Problem": f"what is {n} and 2", "options": listed, "correct": "abcde"[n % 5], "Rationale": "", "category": ""}
+    return {
+        "Problem": f"what is {n} and 2",
+        "options": listed,
+        "correct": "abcde"[n % 5],
+        "Rationale": "",
+        "category": "",
+    }
 
 
 def mutual(n: int) -> Row:
     said = f"m : is the {THINGS[n % 7]} here ? f : it was here at noon ."
-    return {"answers": "ABCD"[n % 4], "options": [f"m : so {each} ." for each in options(n, 4)], "article": said, "id": str(n)}
+    return {
+        "answers": "ABCD"[n % 4],
+        "options": [f"m : so {each} ." for each in options(n, 4)],
+        "article": said,
+        "id": str(n),
+    }
 
 
 def babi(n: int) -> Row:
-    return {"passage": f"{WHO[n % 7]} went home.\n", "question": f"Where is {WHO[n % 7]}?", "answer": PLACES[n % 7], "task": 1}
+    return {
+        "passage": f"{WHO[n % 7]} went home.\n",
+        "question": f"Where is {WHO[n % 7]}?",
+        "answer": PLACES[n % 7],
+        "task": 1,
+    }
 
 
 def translated(n: int) -> Row:
@@ -107,17 +130,28 @@ SOURCES: Mapping[str, Mapping[str, tuple[Sequence[str], Callable[[int], Row]]]] 
     "mandarjoshi/trivia_qa": {
         "rc.nocontext": (
             ("train", "validation"),
-            lambda n: {"question": question(n), "answer": {"aliases": [THINGS[n % 7], str(n + 2)], "value": str(n + 2)}},
+            lambda n: {
+                "question": question(n),
+                "answer": {"aliases": [THINGS[n % 7], str(n + 2)], "value": str(n + 2)},
+            },
         )
     },
     "google-research-datasets/nq_open": {
-        "default": (("train", "validation"), lambda n: {"question": question(n), "answer": [str(n), f"The {THINGS[n % 7]}"]})
+        "default": (
+            ("train", "validation"),
+            lambda n: {"question": question(n), "answer": [str(n), f"The {THINGS[n % 7]}"]},
+        )
     },
     "EleutherAI/drop": {"default": (("train", "validation"), drop)},
     "juletxara/mgsm": {
         "en": (
             ("train", "test"),
-            lambda n: {"question": gsm8k(n)["question"], "answer": None, "answer_number": 2 * n + 13, "equation_solution": None},
+            lambda n: {
+                "question": gsm8k(n)["question"],
+                "answer": None,
+                "answer_number": 2 * n + 13,
+                "equation_solution": None,
+            },
         )
     },
     "wmt/wmt16": {"ro-en": (("train", "validation", "test"), translated)},
@@ -132,20 +166,31 @@ SOURCES: Mapping[str, Mapping[str, tuple[Sequence[str], Callable[[int], Row]]]] 
         "boolean_expressions": (("test",), lambda n: {"input": f"not ( {n % 2 == 0} ) is", "target": str(n % 2 == 1)})
     },
     "EleutherAI/lambada_openai": {"default": (("test",), lambda n: {"text": story(n).rstrip(".")})},
-    "cimec/lambada": {"default": (("train", "validation", "test"), lambda n: {"text": story(n + 1).rstrip("."), "domain": "x"})},
+    "cimec/lambada": {
+        "default": (("train", "validation", "test"), lambda n: {"text": story(n + 1).rstrip("."), "domain": "x"})
+    },
     "EleutherAI/asdiv": {
         "default": (
             ("validation",),
-            lambda n: {"body": story(n), "question": "How many?", "answer": f"{n} (nails)", "solution_type": "", "formula": ""},
+            lambda n: {
+                "body": story(n),
+                "question": "How many?",
+                "answer": f"{n} (nails)",
+                "solution_type": "",
+                "formula": "",
+            },
         )
     },
     "EleutherAI/wikitext_document_level": {
-        "wikitext-2-raw-v1": (("train", "validation", "test"), lambda n: {"page": f" = A {THINGS[n % 7]} = \n\n{story(n) * 3} 1 @.@ 5"})
+        "wikitext-2-raw-v1": (
+            ("train", "validation", "test"),
+            lambda n: {"page": f" = A {THINGS[n % 7]} = \n\n{story(n) * 3} 1 @.@ 5"},
+        )
     },
     "NeelNanda/pile-10k": {"default": (("train",), lambda n: {"text": f"{story(n)}\n\n{story(n + 1)}", "meta": {}})},
     "allenai/paloma": {"c4_en": (("val", "test"), lambda n: {"text": story(n) * 2, "id": str(n)})},
     "Rowan/hellaswag": {"default": (("train", "validation"), hellaswag)},
-    "allenai/ai2_arc": {name: (("train", "validation", "test"), arc) for name in ("ARC-Easy", "ARC-Challenge")},
+    "allenai/ai2_arc": dict.fromkeys(("ARC-Easy", "ARC-Challenge"), (("train", "validation", "test"), arc)),
     "baber/piqa": {
         "default": (
             ("train", "validation"),
@@ -165,17 +210,27 @@ SOURCES: Mapping[str, Mapping[str, tuple[Sequence[str], Callable[[int], Row]]]] 
                 "label": n // 2 % 2,
             },
         ),
-        "cb": (("train", "validation"), lambda n: {"premise": story(n), "hypothesis": f"it is a {THINGS[n % 7]}", "label": n % 3}),
+        "cb": (
+            ("train", "validation"),
+            lambda n: {"premise": story(n), "hypothesis": f"it is a {THINGS[n % 7]}", "label": n % 3},
+        ),
     },
     "nyu-mll/glue": {
         "rte": (("train", "validation"), lambda n: {"sentence1": story(n), "sentence2": story(n + 3), "label": n % 2}),
-        "mrpc": (("train", "validation"), lambda n: {"sentence1": story(n), "sentence2": story(n + n % 2), "label": 1 - n % 2}),
+        "mrpc": (
+            ("train", "validation"),
+            lambda n: {"sentence1": story(n), "sentence2": story(n + n % 2), "label": 1 - n % 2},
+        ),
         "cola": (("train", "validation"), lambda n: {"sentence": story(n)[n % 3 :], "label": int(n % 3 == 0)}),
     },
     "allenai/openbookqa": {
         "main": (
             ("train", "validation", "test"),
-            lambda n: {"question_stem": question(n), "choices": {"text": options(n, 4), "label": list("ABCD")}, "answerKey": "ABCD"[n % 4]},
+            lambda n: {
+                "question_stem": question(n),
+                "choices": {"text": options(n, 4), "label": list("ABCD")},
+                "answerKey": "ABCD"[n % 4],
+            },
         )
     },
     "allenai/sciq": {
@@ -193,19 +248,26 @@ SOURCES: Mapping[str, Mapping[str, tuple[Sequence[str], Callable[[int], Row]]]] 
     "cais/wmdp": {f"wmdp-{part}": (("test",), multiple) for part in ("bio", "chem", "cyber")},
     "regisss/math_qa": {"default": (("train", "validation", "test"), math_qa)},
     "EleutherAI/mutual": {"mutual": (("train", "validation"), mutual)},
-    "nyu-mll/blimp": {
-        "causative": (("train",), lambda n: {"sentence_good": story(n), "sentence_bad": story(n)[::-1]})
-    },
+    "nyu-mll/blimp": {"causative": (("train",), lambda n: {"sentence_good": story(n), "sentence_bad": story(n)[::-1]})},
     "allenai/swag": {
         "regular": (
             ("train", "validation"),
-            lambda n: {"startphrase": story(n), **_choices("ending0", "ending1", "ending2", "ending3")(n), "label": n % 4},
+            lambda n: {
+                "startphrase": story(n),
+                **_choices("ending0", "ending1", "ending2", "ending3")(n),
+                "label": n % 4,
+            },
         )
     },
     "lighteval/siqa": {
         "default": (
             ("train", "validation"),
-            lambda n: {"context": story(n), "question": "Why?", **_choices("answerA", "answerB", "answerC")(n), "label": str(n % 3 + 1)},
+            lambda n: {
+                "context": story(n),
+                "question": "Why?",
+                **_choices("answerA", "answerB", "answerC")(n),
+                "label": str(n % 3 + 1),
+            },
         )
     },
 }

@@ -1,4 +1,4 @@
-"""A server on the loopback address that also writes: what it says follows from the prompt, and how often it was asked."""
+"""A server on the loopback address that also writes: an answer follows from the prompt and how often it was asked."""
 
 from __future__ import annotations
 

@@ -292,6 +292,8 @@ class Aggregation(Protocol):
     - `parts(clusters)` gives the numerator and the denominator of each doc where the number is a ratio of their sums;
       `resample(clusters, draws)` the number in each resample. Either makes the bootstrap fast.
     - `interval(clusters, confidence)` gives the ends of an interval of its own, or None.
+    - `read(records)` takes the stored scores (ScoreRecord) that the values are made of, with their details; the values
+      are then the places of these, from 0.
     - `effective_docs(clusters)` and `degrees_of_freedom(clusters)` say how many docs an interval rests on.
 
     and by attributes of the object, which its YAML parameters may decide: `minimum_repeats` (docs with fewer values are

@@ -11,7 +11,9 @@ from creval_lmeval.names import Named
 
 __all__ = ["AggregateRule", "Group", "Member", "find_member", "read_group"]
 
-_GROUP_KEYS = frozenset({"group", "group_alias", "task", "aggregate_metric_list", "version", "metadata", "tag", "include"})
+_GROUP_KEYS = frozenset(
+    {"group", "group_alias", "task", "aggregate_metric_list", "version", "metadata", "tag", "include"}
+)
 
 
 class AggregateRule(NamedTuple):
@@ -73,7 +75,7 @@ def read_group(name: str, known: Mapping[str, Named], functions: bool = False) -
 
 
 def _group(name: str, said: Mapping[str, Any], outer: Mapping[str, Any], around: tuple[Any, str, bool]) -> Group:
-    known, top, functions = around
+    known, top, _ = around
     changes = {**{key: value for key, value in said.items() if key not in _GROUP_KEYS}, **outer}
     members: list[Member] = []
     groups: list[Group] = []

@@ -221,7 +221,7 @@ def load_task(name: str, sources: str = "") -> LoadedTask:
     before = Globals.now()
     try:
         random.seed(_SEED)
-        np.random.seed(_NUMPY_SEED)  # noqa: NPY002  (lm-eval's tasks draw from it)
+        np.random.seed(_NUMPY_SEED)
         with quiet(), sandboxed_metric():
             task = _made(name)
             docs = list(task.eval_docs)

@@ -1,4 +1,4 @@
-"""The names of lm-eval's tasks, groups and tags: an index, built once per installed version and read without lm-eval."""
+"""The names of lm-eval's tasks, groups and tags: an index, built once per installed version, read without lm-eval."""
 
 from __future__ import annotations
 
@@ -124,5 +124,3 @@ def digest_of(folder: Path) -> str:
             found.update(f"{file.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
             found.update(content)
     return found.hexdigest()
-
-

@@ -70,7 +70,9 @@ def creval_components(registry: Registry) -> None:
     )
     _register_aggregations(registry)
     registry.add("baseline", "lmeval_target", "creval_lmeval.baselines:Target", "what the task calls right")
-    registry.add("baseline", "lmeval_any", "creval_lmeval.baselines:AnyText", "one of the texts at random, or no answer")
+    registry.add(
+        "baseline", "lmeval_any", "creval_lmeval.baselines:AnyText", "one of the texts at random, or no answer"
+    )
 
 
 def _register_aggregations(registry: Registry) -> None:

@@ -60,9 +60,7 @@ class LmEvalRequests:
         own = {name: getattr(self, name) for name in Settings._fields}
         return Settings(**{name: varied.get(name, value) for name, value in own.items()})
 
-    async def _likelihoods(
-        self, session: Session, kind: str, asked: Sequence[tuple[int, Any]]
-    ) -> dict[int, list[Any]]:
+    async def _likelihoods(self, session: Session, kind: str, asked: Sequence[tuple[int, Any]]) -> dict[int, list[Any]]:
         """Return log-likelihood and greediness of requests, by their places."""
         requests = []
         for place, each in asked:
@@ -90,7 +88,7 @@ class LmEvalRequests:
         in_chat = isinstance(context, Chat)
         settings = _generation(given, in_chat)
         if in_chat:
-            messages = [Message(each["role"], each["content"]) for each in context.messages]  # type: ignore[arg-type]
+            messages = [Message(each["role"], each["content"]) for each in context.messages]
             reply = await session.ask(messages, **settings)
         else:
             reply = await session.ask([Message("user", context)], chat_template="none", **settings)
@@ -98,7 +96,7 @@ class LmEvalRequests:
 
 
 def _generation(given: dict[str, Any], in_chat: bool) -> dict[str, Any]:
-    """Return lm-eval's settings of a generation by their names in the protocols, as its models for servers send them."""
+    """Return lm-eval's settings of a generation by their names in the protocols, as its models send them."""
     given.pop("do_sample", None)
     until = given.pop("until", None)
     stops = [until] if isinstance(until, str) else list(until or ())

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from creval.plugin import Context, MissingScore, Score, ScorerInput, Status
-from creval_lmeval.library import LoadedTask, load_task
+from creval_lmeval.library import load_task
 from creval_lmeval.plain import plain
 from creval_lmeval.shapes import scores_of
 
@@ -48,7 +46,7 @@ class LmEvalScores:
 def _counted_once(scores: dict[str, float], values: dict[str, Any], count: int) -> list[Score]:
     sound = {name: value for name, value in scores.items() if math.isfinite(value)}
     why = MissingScore(Status.SKIPPED, "lm-eval gives no number here")
-    missing = {name: why for name in scores.keys() - sound.keys()}
+    missing = dict.fromkeys(scores.keys() - sound.keys(), why)
     first = Score(sound, details={VALUES: values}, missing=missing)
     again = MissingScore(Status.SKIPPED, "the first repeat of the document has its scores")
     return [first, *(Score({}, missing=dict.fromkeys(scores, again)) for _ in range(count - 1))]

@@ -68,7 +68,9 @@ def _kind(aggregation: Callable[..., Any]) -> str:
 
 
 def _number(value: Any) -> float:
-    found = value[0] if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) else value
+    found = (
+        value[0] if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) else value
+    )
     if isinstance(found, Mapping) or found is None:
         return math.nan
     try:

@@ -41,7 +41,9 @@ def task_text(name: str, sources: str = "") -> str:
         "version": version_of(loaded.task.VERSION, lm_eval),
         "title": f"{name}, as lm-eval {lm_eval} has it",
         "source": _SOURCE,
-        "parity": {"none": "it is made of lm-eval's own parts; the README of creval-lmeval has the tasks held against it"},
+        "parity": {
+            "none": "it is made of lm-eval's own parts; the README of creval-lmeval has the tasks held against it"
+        },
         "dataset": {"source": "lmeval", "lm_eval": lm_eval, **own},
         "protocol": {"name": "lmeval", "output": output, **own},
         "reasoning": "keep",
@@ -71,7 +73,11 @@ def _metrics(loaded: LoadedTask, own: Mapping[str, str]) -> list[dict[str, Any]]
             aggregation = loaded.aggregation(metric)
             name = f"{metric},{pipeline.name}"
             better = directions.get(metric, True)
-            entry = {"name": name, "failed": "exclude", "higher_is_better": better if isinstance(better, bool) else None}
+            entry = {
+                "name": name,
+                "failed": "exclude",
+                "higher_is_better": better if isinstance(better, bool) else None,
+            }
             form = metric_form(name, metric, own["task"], aggregation)
             if not form and metric in _HITS and not callable(loaded.task.config.process_results):
                 entry["binary"] = True

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.lmeval_server import GeneratingServer
 from support.lmeval_data import make_data
+from support.lmeval_server import GeneratingServer
 
 os.environ.setdefault("DISABLE_MULTIPROC", "1")  # lm-eval's bootstrap would start a pool
 

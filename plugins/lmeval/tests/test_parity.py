@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.lmeval_server import GeneratingServer
 from support.lmeval_data import TASKS
 from support.lmeval_parity import Both, differences, run_both
+from support.lmeval_server import GeneratingServer
 
 lm_eval = pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
 EVERY = [task for tasks in TASKS.values() for task in tasks]
