@@ -10,10 +10,11 @@ from typing import Any
 from support.lmeval_server import GeneratingServer
 
 from creval import RunOptions, open_run, run
+from creval_lmeval import aggregation
+from creval_lmeval.roots import known
 
-__all__ = ["Both", "differences", "run_both"]
+__all__ = ["Both", "differences", "manager", "run_both"]
 
-ITERATIONS = 1000
 LONGEST = 100_000
 
 
@@ -23,6 +24,19 @@ class Both:
 
     theirs: Mapping[str, Any]
     folder: Path
+
+
+def manager() -> Any:
+    """Return lm-eval's manager of tasks over an index that is made already: its own takes seconds to make."""
+    from lm_eval.tasks import TaskManager
+    from lm_eval.tasks._index import Entry, Kind
+
+    made = TaskManager(include_defaults=False)
+    kinds = {"task": Kind.TASK, "group": Kind.GROUP, "tag": Kind.TAG}
+    for each in known().values():
+        file = Path(each.file) if each.file else None
+        made._index[each.name] = Entry(each.name, kinds[each.kind], file, tags=set(each.members))
+    return made
 
 
 def run_both(tasks: Sequence[str], server: GeneratingServer, folder: Path, chat: bool = False, **settings: Any) -> Both:
@@ -36,7 +50,13 @@ def run_both(tasks: Sequence[str], server: GeneratingServer, folder: Path, chat:
         model = LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=LONGEST)
     server.restart()
     theirs = simple_evaluate(
-        model, tasks=list(tasks), bootstrap_iters=ITERATIONS, log_samples=True, apply_chat_template=chat, **settings
+        model,
+        tasks=list(tasks),
+        bootstrap_iters=aggregation.ITERATIONS,
+        log_samples=True,
+        apply_chat_template=chat,
+        task_manager=manager(),
+        **settings,
     )
     assert theirs is not None
     server.restart()

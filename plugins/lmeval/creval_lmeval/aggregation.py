@@ -12,8 +12,12 @@ import numpy as np
 from creval.plugin import ScoreRecord
 from creval_lmeval.library import load_task, quiet
 from creval_lmeval.scorer import VALUES
+from creval_lmeval.shapes import SLOW
 
 __all__ = ["LmEvalAggregation", "LmEvalError", "MeanError"]
+
+ITERATIONS = 1000
+"""Draws of lm-eval's bootstrap where the task file states none; its command draws 100,000."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -72,9 +76,9 @@ class LmEvalAggregation(_OfRecords):
 class LmEvalError(_OfRecords):
     """lm-eval's own standard error: by its formula, or by its bootstrap with `iterations` draws."""
 
-    def __init__(self, task: str, metric: str, iterations: int = 1000, sources: str = "") -> None:
+    def __init__(self, task: str, metric: str, iterations: int | None = None, sources: str = "") -> None:
         super().__init__(task, metric, sources)
-        self._iterations = iterations
+        self._iterations = ITERATIONS if iterations is None else iterations
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
         """Return it, None where lm-eval has none."""
@@ -85,11 +89,9 @@ class LmEvalError(_OfRecords):
             return None
         if self._function is metrics.acc_all:
             return float(metrics.acc_all_stderr(items))
-        draws = self._drawn(items, min(self._iterations, 100) if self._is_slow() else self._iterations)
+        slow = self._metric.partition(",")[0] in SLOW
+        draws = self._drawn(items, min(self._iterations, 100) if slow else self._iterations)
         return float(metrics.sample_stddev(draws))
-
-    def _is_slow(self) -> bool:
-        return self._metric.partition(",")[0] in ("bleu", "chrf", "chrf++", "ter")
 
     def _drawn(self, items: Sequence[Any], iterations: int) -> list[float]:
         """Draw as `bootstrap_stderr` of lm-eval does, in this process: chunk i of 1,000 draws has the seed i."""

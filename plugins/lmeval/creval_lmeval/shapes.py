@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["WEIGHT", "error_form", "metric_form", "scores_of"]
+__all__ = ["SLOW", "WEIGHT", "error_form", "metric_form", "scores_of"]
 
 WEIGHT = "weight of "
+SLOW = ("bleu", "chrf", "chrf++", "ter")
+"""Metrics of a whole corpus, which lm-eval resamples 100 times at most."""
 _LOG2 = math.log(2)
 
 
@@ -45,7 +47,8 @@ def metric_form(name: str, metric: str, task: str, aggregation: Callable[..., An
         return {"aggregate": "perplexity", "weight": WEIGHT + name}
     if kind == "bits_per_byte":
         return {"weight": WEIGHT + name}
-    return {"aggregate": {"lmeval": {"task": task, "metric": name}}}
+    slow = metric in SLOW  # resampling a corpus a thousand times takes minutes
+    return {"aggregate": {"lmeval": {"task": task, "metric": name}}, **({"ci": "none"} if slow else {})}
 
 
 def error_form(name: str, task: str, aggregation: Callable[..., Any]) -> dict[str, Any] | None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.lmeval_data import make_data
+from support.lmeval_data import FOLDERS, make_data
 from support.lmeval_server import GeneratingServer
+
+from creval_lmeval import names
+from creval_lmeval.library import load_task
+from creval_lmeval.roots import known
 
 os.environ.setdefault("DISABLE_MULTIPROC", "1")  # lm-eval's bootstrap would start a pool
 
@@ -28,8 +33,23 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         datasets = pytest.importorskip("datasets", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
         patch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "hf")
+        patch.setattr("creval.scoring.intervals.REPLICATES", 60)
+        patch.setattr("creval_lmeval.aggregation.ITERATIONS", 100)
         make_data(folder)
+        index_some()
         yield folder
+
+
+def index_some() -> None:
+    """Make an index of some folders: the whole takes seconds (`test_names` makes it)."""
+    found = names.installed()
+    assert found is not None
+    rows = sorted(row for folder in FOLDERS for row in names._built(found.tasks / folder))
+    file = found.cache / "names.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(list({row[0]: row for row in rows}.values())))
+    known.cache_clear()
+    load_task.cache_clear()
 
 
 @pytest.fixture(scope="module")

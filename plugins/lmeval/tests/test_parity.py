@@ -21,6 +21,6 @@ def both(home: Path, server: GeneratingServer) -> Both:
 @pytest.mark.parametrize("task", EVERY)
 def test_numbers_equal_those_of_lm_eval(task: str, both: Both) -> None:
     aggregates, documents, compared = differences(both, task)
-    assert compared > 7
+    assert compared > 6
     assert aggregates <= 1e-9
     assert documents <= 1e-9
