@@ -52,6 +52,33 @@ def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def register_judges(registry: Registry) -> None:
     """Register the jury, its baselines, and the provider of written solutions."""
+    _register_jury(registry)
+    _register_baselines(registry)
+    _register_people(registry)
+    registry.add(
+        "source",
+        "macgyver_labelled",
+        "creval_openended.published.macgyver_labels:open_labelled",
+        "MacGyver's solutions with people's labels, mapped to a criterion",
+        parameters=params.schema(
+            criterion=params.one_of("feasibility", "effectiveness"),
+            url=params.text(),
+            results=params.text(),
+            remote=True,
+            required=("criterion",),
+        ),
+    )
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", name, f"creval_openended.validation.{target}", summary)
+    registry.add(
+        "provider",
+        "given",
+        "creval_openended.judging.given:open_given",
+        "given/FIELD: a field of the doc as the answer, so that written solutions are judged",
+    )
+
+
+def _register_jury(registry: Registry) -> None:
     registry.add(
         "scorer",
         "openended.jury",
@@ -91,29 +118,6 @@ def register_judges(registry: Registry) -> None:
         ),
         provides=_PROVIDES,
         waits=True,
-    )
-    _register_baselines(registry)
-    _register_people(registry)
-    registry.add(
-        "source",
-        "macgyver_labelled",
-        "creval_openended.published.macgyver_labels:open_labelled",
-        "MacGyver's solutions with people's labels, mapped to a criterion",
-        parameters=params.schema(
-            criterion=params.one_of("feasibility", "effectiveness"),
-            url=params.text(),
-            results=params.text(),
-            remote=True,
-            required=("criterion",),
-        ),
-    )
-    for name, target, summary in _ANALYSES:
-        registry.add("analysis", name, f"creval_openended.validation.{target}", summary)
-    registry.add(
-        "provider",
-        "given",
-        "creval_openended.judging.given:open_given",
-        "given/FIELD: a field of the doc as the answer, so that written solutions are judged",
     )
 
 

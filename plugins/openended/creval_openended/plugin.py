@@ -61,6 +61,16 @@ def creval_commands() -> Mapping[str, str]:
 @hookimpl
 def creval_components(registry: Registry) -> None:
     """Register the protocol, the scorers, the offline entailment model and the baselines."""
+    _register_protocol(registry)
+    _register_scorers(registry)
+    _register_sources(registry)
+    _register_players(registry)
+    register_judges(registry)
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.{target}", summary)
+
+
+def _register_protocol(registry: Registry) -> None:
     registry.add(
         "protocol",
         "openended.stepwise",
@@ -89,6 +99,9 @@ def creval_components(registry: Registry) -> None:
         n=lambda parameters: parameters.get("n", 10),
         provides=("steps", "number", "limit", "last"),
     )
+
+
+def _register_scorers(registry: Registry) -> None:
     registry.add(
         "scorer",
         "openended.divergence",
@@ -121,11 +134,6 @@ def creval_components(registry: Registry) -> None:
         ranges={"cosine": (-1, 1), "self_bleu": (0, 1), "distinct_1": (0, 1), "distinct_2": (0, 1)},
         uses=("embedding",),
     )
-    _register_sources(registry)
-    _register_players(registry)
-    register_judges(registry)
-    for name, target, summary in _ANALYSES:
-        registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.{target}", summary)
 
 
 def _register_sources(registry: Registry) -> None:
