@@ -98,7 +98,7 @@ class PackedTexts(Sequence[str]):
         return number
 
     def append(self, text: str) -> None:
-        """Add a text as a new one, be it there or not; `settle` tells. Till then it is not found."""
+        """Add a text as a new one, be it there or not; `settle` finds out. Until then it is not found."""
         self._note(text)
         self._hashes.append(hash(text))
 
@@ -143,7 +143,7 @@ class PackedTexts(Sequence[str]):
         """Return the place of each text when they are sorted, shape (texts,); None where they came sorted."""
         import numpy as np
 
-        # In UTF-8 bytes stand in the order of the characters, lone surrogates included.
+        # In UTF-8 bytes are in the order of the characters, lone surrogates included.
         if self._rising:
             return None
         order = self._sorted()

@@ -251,7 +251,7 @@ def test_json_faults(tmp_path: Path) -> None:
 def test_formats_are_recognised_by_their_ending(tmp_path: Path) -> None:
     file = tmp_path / "docs.txt"
     file.write_text('{"a": 1}\n')
-    assert "cannot be told from its ending '.txt'" in fault(file)
+    assert "the ending does not say the format of the file: '.txt'" in fault(file)
     assert len(Dataset(open_file(file, "jsonl"))) == 1
     with pytest.raises(DataError, match="there is no such data file"):
         open_file(tmp_path / "none.jsonl")

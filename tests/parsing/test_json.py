@@ -124,7 +124,7 @@ def test_the_library_is_stopped_where_it_looks_at_the_text_again_and_again():
     """It would read this in time that grows with the cube; what is counted is how often it looks at a character."""
     text = '["q" "x" ' + '{"a" ' * 8_000 + "]"
     effort = Effort(reads=50_000)
-    with pytest.raises(UnreadableError, match="too long to be mended"):
+    with pytest.raises(UnreadableError, match="too long to be repaired"):
         mend(text, 0, effort)
     assert -10 <= effort.left < 0
     slip = json.dumps({"results": [{"word": f"w{i}", "reason": "a small rock"} for i in range(200)]})

@@ -52,7 +52,7 @@ def read_entry(file: Path) -> RegistryEntry:
     if problems:
         raise TaskError(problems)
     if file.stem != data["plugin"]:
-        message = f"the entry of the plugin {data['plugin']!r} stands in a file of another name"
+        message = f"the entry of the plugin {data['plugin']!r} is in a file of another name"
         raise TaskError([Problem(message, file, fix=f"Call it {data['plugin']}.yaml.")])
     return RegistryEntry(**{key: value for key, value in data.items() if key != "schema"}, file=file)
 

@@ -168,7 +168,7 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
     """Return lines on the tasks whose baselines in `folder` are over other docs, and (`absent`) on those without any.
 
     A score is shown next to a floor over the same docs only: numbers over other docs do not compare. Runs that ask the
-    same are told the same once. Runs that could not be read are named first.
+    same get each line once. Runs that could not be read are named first.
     """
     notes: dict[tuple[str, ...], None] = {(fault,): None for fault in found.faults}
     folder = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder

@@ -43,7 +43,7 @@ def fix_shown() -> Iterator[None]:
     except KeyboardInterrupt as error:
         interruption = CURRENT.get()
         if interruption is not None:
-            interruption.goes_on = None  # it is told here
+            interruption.goes_on = None  # it is printed here
         for note in getattr(error, "__notes__", ()):
             click.echo(note, err=True)
         raise

@@ -33,7 +33,7 @@ __all__ = ["SHOTS", "Dataset"]
 
 SHOTS = "shots"
 
-"""The field that a doc's examples stand in."""
+"""The field that holds a doc's examples."""
 
 
 class ShotEntry(NamedTuple):

@@ -277,7 +277,7 @@ def open_file(file: Path, format: str | None = None) -> Rows:
     if wanted not in FORMATS:
         endings = ", ".join(ending for endings in FORMATS.values() for ending in endings)
         raise DataError(
-            f"the format of the file cannot be told from its ending {file.suffix!r}",
+            f"the ending does not say the format of the file: {file.suffix!r}",
             where=str(file),
             fix=f"Use one of {endings}, or say format: {' | '.join(FORMATS)}.",
         )

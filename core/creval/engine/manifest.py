@@ -79,8 +79,8 @@ def options_data(options: RunOptions) -> dict[str, Any]:
 def read_options(data: Mapping[str, Any]) -> RunOptions:
     """Return the options of a manifest; unknown ones (of a later version) are left out.
 
-    Consent to run programs is never taken from a file, which may be anybody's, and the run folder is the one that the
-    user names. Raises RunError where the values are none of options.
+    Consent to run programs is never taken from a file, which may come from anyone, and the run folder is the one that
+    the user names. Raises RunError where the values are none of options.
     """
     known = {field.name for field in fields(RunOptions)} - {*CONSENTS, "detach", "output"}
     values = {name: value for name, value in data.items() if name in known}

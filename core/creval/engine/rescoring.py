@@ -66,7 +66,7 @@ def _exchanged(plan: TaskPlan, given: dict[str, Task], options: RunOptions, plug
 def copy_run(source: Path, target: Path) -> Path:
     """Copy what a run asked and was answered, without scores and results, into a new run folder, and return its path.
 
-    Raises RunError where a run stands in `target`, or where `source` is none or at work.
+    Raises RunError where `target` holds a run, or where `source` is none or at work.
     """
     old = RunFolder.open(source)
     with RunLock(source):
@@ -85,7 +85,7 @@ def copy_run(source: Path, target: Path) -> Path:
 
 
 def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> None:
-    """Let the YAML that a copy of a run was scored with stand in it."""
+    """Store the YAML that a copy of a run was scored with in it."""
     for file in files:
         task = _load(file, plugins)
         kept = folder / TASKS / f"{file_name(task.name)}.yaml"

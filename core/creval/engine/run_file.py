@@ -93,7 +93,7 @@ def _consents(root: Node) -> list[Problem]:
     return [
         problem_at(
             node.key or node.place,
-            f"{name} is never taken from a file, which may be anybody's",
+            f"{name} is never taken from a file, which may come from anyone",
             (name,),
             f"Leave it out here, and add --{name.replace('_', '-')} to the command.",
         )

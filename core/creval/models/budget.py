@@ -24,7 +24,7 @@ class Ticket:
 class Budget:
     """`--max-cost` (US dollars) and `--max-calls` over all models of a run.
 
-    A call is a question that wants an answer; tries of it that failed are not counted again, answers from the
+    A call is a question that needs an answer; tries of it that failed are not counted again, answers from the
     cache not at all. `max_calls` is never passed.
 
     Cost is known only afterwards, so each call in flight sets an amount aside: what the dearest call of that
@@ -66,7 +66,7 @@ class Budget:
         return left if self._within is None or self._within.max_cost is None else min(left, self._within.left)
 
     async def admit(self, estimate: Callable[[], float | None], owed: bool = False) -> Ticket:
-        """Admit one call and set `estimate()` US dollars aside; waits where only calls in flight stand in the way.
+        """Admit one call and set `estimate()` US dollars aside; waits where only calls in flight prevent it.
 
         The estimate is taken again after each wait. None: the call is free and the cost limit does not hold it up.
         What is `owed` has been asked already (it is pending in a batch): it is counted, and no limit stops it.

@@ -22,7 +22,7 @@ def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest)
     """Return the sha256 (hex) over provider, model, address, identity, every setting, messages, n and the sample.
 
     The sample's task, doc, condition, repeat, role and call number are part of it: a second repeat is another call
-    and never served the first one's answer; `Origin.identity` stands in their place where a question has one of its
+    and never served the first one's answer; `Origin.identity` replaces them where a question has one of its
     own. Settings that are None are not sent and do not count.
     """
     origin = request.origin

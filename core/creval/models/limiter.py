@@ -261,8 +261,8 @@ def _minutes(seconds: float) -> str:
 class LimiterPool:
     """The limiters of a run: one for each provider and address, shared by all models behind it.
 
-    `watch` is told when a provider answers nothing but 429, at each further probe, and when it answers again. `within`
-    is the pool that runs at the same time share.
+    `watch` is called when a provider answers nothing but 429, at each further probe, and when it answers again.
+    `within` is the pool that runs at the same time share.
     """
 
     def __init__(self, clock: Clock | None = None, within: LimiterPool | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Parsers: answer text -> value, or a reason why there is none. The rule of the chain stands in `chain`."""
+"""Parsers: answer text -> value, or a reason why there is none. `chain` has the rule of the chain."""
 
 from __future__ import annotations
 

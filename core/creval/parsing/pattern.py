@@ -1,6 +1,6 @@
 """Parser `regex`.
 
-A pattern may come from anybody's task file and the text from any model, so the match runs under a time limit
+A pattern may come from anyone's task file and the text from any model, so the match runs under a time limit
 (the `regex` package has one; the standard library's `re` has none) and on a text of limited length. The syntax
 is that of `re`: what goes beyond it (recursion, fuzzy matches) can use up the memory, and so can counted repeats
 inside counted repeats, which are limited as well. A match that takes too long is the task's fault, not the model's: it

@@ -2,7 +2,7 @@
 
 Discovery reads the entry points of group `creval` itself (`creval.plugins.distributions`); pluggy only calls the
 hooks. A plugin counts whole or not at all: when its import, its hooks or what they return is faulty, nothing of it
-stays registered and the failure, with its cause, stands in `Plugins.failures`.
+stays registered and the failure, with its cause, is in `Plugins.failures`.
 """
 
 from __future__ import annotations

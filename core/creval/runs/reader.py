@@ -231,7 +231,7 @@ class Run:
     def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
         """Return one flat row per sample: model, task, doc, condition, repeat, status, and what was asked and answered.
 
-        `qualified` tells tasks of one name apart (`association/rat`).
+        `qualified` distinguishes tasks of one name (`association/rat`).
         `input`, `target` (the right answer that the doc states), `answer` (as read), `output`, the reason, tokens, cost
         in US dollars, seconds, and every score under its name.
         """
@@ -246,7 +246,7 @@ class Run:
     def metric_rows(self, task: str | None = None) -> list[dict[str, Any]]:
         """Return one flat row per metric and condition: model, task, metric, value, interval, n, counts by status.
 
-        `qualified` tells tasks of one name apart (`association/rat`).
+        `qualified` distinguishes tasks of one name (`association/rat`).
         """
         return [
             {
@@ -295,7 +295,7 @@ class Run:
         return [task]
 
     def _qualified(self, task: str) -> str:
-        """The name that tells a task from another plugin's of the same short name."""
+        """The name that distinguishes a task from another plugin's of the same short name."""
         return str(self._asked(task)["qualified"])
 
     def _asked(self, task: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether a file of a run has the shape of its JSON Schema, told quickly: whoever made it brings down no command.
+"""Whether a file of a run has the shape of its JSON Schema, found quickly: a file from anyone crashes no command.
 
 Checked are the kinds of values, and that entries of lists have names: other keys that are missing, and unknown ones,
 may be of another version. Bounds and lists of values are checked where files are written.

@@ -16,7 +16,7 @@ class Clusters(Sequence[Floats]):
     """A sequence of float arrays, one per doc, stored as one array with offsets.
 
     `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
-    cost two arrays, while an aggregation that wants the arrays of single docs may still iterate. Without offsets
+    cost two arrays, while an aggregation that needs the arrays of single docs may still iterate. Without offsets
     (None) each value is a cluster, which costs no second array. `unit` says what a cluster is: `doc`, or `trial` where
     every value is one of its own. `weights`, where the metric has them, run parallel to `values`. `factors`, of shape
     (clusters,), are what each cluster counts by as a whole, in a mean over groups of docs.

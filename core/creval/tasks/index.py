@@ -254,7 +254,7 @@ class TaskIndex:
         return [file.parent]
 
     def entry(self, named: Named) -> TaskEntry:
-        """Return the entry of a name or a path (told apart by `creval.tasks.task_paths.is_path`)."""
+        """Return the entry of a name or a path (`creval.tasks.task_paths.is_path` decides which)."""
         if isinstance(named, str) and not is_path(named):
             return self.find(named)
         place = named if isinstance(named, TaskFile) else parse_path(str(named))

@@ -87,7 +87,7 @@ def find_data_file(name: str, folders: Sequence[Path]) -> Path | None:
 def strays(file: Path, folders: Sequence[Path]) -> bool:
     """Whether a file that a task file names is outside of all these folders; links are followed.
 
-    A task file may be anybody's: it reads what is in its own folder, or in the package of its plugin.
+    A task file may come from anyone: it reads what is in its own folder, or in the package of its plugin.
     """
     try:
         real = file.resolve()

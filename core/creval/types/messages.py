@@ -63,7 +63,7 @@ class Origin:
     `call` counts the calls of one role within the sample from 0. It is part of the cache key, so that
     a second repeat is never served the first one's answer. `doc` and `condition` are for providers that
     are no language model (baselines, replay); a language model sees the messages alone. `identity`, where it is set,
-    stands in the key in place of sample, role and call: a judge's question is the same one whichever sample asks it.
+    replaces sample, role and call in the key: a judge's question is the same whichever sample asks it.
     """
 
     key: SampleKey

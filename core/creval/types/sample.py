@@ -89,7 +89,7 @@ class Sample:
 
     `answers` are the final answer texts in order (one for a chat, three for three chains); the parser
     chain reads each. `outcome` is plain data that a protocol reports beyond texts (moves of a game).
-    `doc_digest` stands in place of `doc` where the task stores docs by reference.
+    `doc_digest` replaces `doc` where the task stores docs by reference.
     `faults` are the components that raised, where nothing else made it errored: it is made again once
     their code has changed.
     `status` is SCORED here where generation succeeded; scoring may still turn it to UNPARSED or ERRORED.

@@ -142,7 +142,7 @@ def _ambiguous(labels: Labels, name: Name, count: int, part: JudgedPart) -> Data
     return DataError(
         f"one label names {count} judged parts ({labels.unit}): {said}",
         where=str(labels.file),
-        fix=f"Add a column that tells them apart: {', '.join(lacking)}." if lacking else "Name them by number.",
+        fix=f"Add a column that distinguishes them: {', '.join(lacking)}." if lacking else "Name them by number.",
     )
 
 

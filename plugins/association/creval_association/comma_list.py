@@ -1,4 +1,4 @@
-"""Lists on one line or a few: words between commas, or between other signs that stand in their place."""
+"""Lists on one line or a few: words between commas, or between other signs used as commas."""
 
 from __future__ import annotations
 

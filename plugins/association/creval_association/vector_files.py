@@ -35,7 +35,7 @@ def build_store(
     (`<words> <dimension>`) is recognised. A word may contain spaces, as some do in GloVe 840B: the last
     `dimension` fields are the numbers. Of two lines with one word the first counts. The file is read once
     and written in blocks, so memory holds the vocabulary but never all vectors. The store appears only when complete.
-    `progress` is told the number of lines read, every 100,000 lines.
+    `progress` is called with the number of lines read, every 100,000 lines.
 
     Raises DataError (with the line) where the file cannot be read, a line has too few or not finite numbers, or
     the header counts other lines than there are.

@@ -62,7 +62,7 @@ class WordList:
 
     Several numbered lists, and several lines of commas with headings, are a failure unless one heading speaks of the
     `key`, or says that it is the final one. A plain refusal is a failure. Of an answer in tags such as `<answer>` what
-    stands in them counts. Openings (`Sure!`), headings and closing remarks are no items. The items keep their
+    is in them counts. Openings (`Sure!`), headings and closing remarks are no items. The items keep their
     spelling; which of them count as words is for the scorer to say.
     """
 

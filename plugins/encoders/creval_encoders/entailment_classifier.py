@@ -21,9 +21,9 @@ _NO_LIMIT = 1_000_000  # what a tokenizer states without a setting
 def label_order(labels: Mapping[int, str], model: str) -> list[int]:
     """Return the positions of (entailment, neutral, contradiction) among a model's labels.
 
-    Models name and order their labels differently, so they are read by name. Of a model that tells entailment from
-    all else (`entailment`, `not_entailment`) the two positions come back, entailment first. Raises UsageError where
-    a class has no label or two.
+    Models name and order their labels differently, so they are read by name. Of a model with two
+    classes (`entailment`, `not_entailment`) the two positions come back, entailment first. Raises UsageError where a
+    class has no label or two.
     """
     if len(labels) == 2:
         negated = {_NEGATED.match(label.lower()) is not None: int(i) for i, label in labels.items()}

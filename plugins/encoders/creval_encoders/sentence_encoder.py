@@ -209,7 +209,7 @@ class SentenceTransformersEmbedding:
 
     Any model that the library loads. The library is imported and the weights are loaded when first needed; `name`
     carries the hub's revision, or the checksum of the weights in a folder. Vectors are as the model gives them. A model
-    that wants its texts introduced has prompts by name: `NAME#s2s_query` or `NAME@REVISION#s2s_query` takes that one.
+    that needs its texts introduced has prompts by name: `NAME#s2s_query` or `NAME@REVISION#s2s_query` takes that one.
     """
 
     def __init__(self, model: str, options: ResourceOptions) -> None:

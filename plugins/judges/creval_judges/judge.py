@@ -1,6 +1,6 @@
 """Scorer `judge`: what a model in the role of the judge says of an answer, as a number.
 
-The prompt, the reading of the verdict and the scale stand in the task file. A verdict that cannot be read is asked for
+The task file states the prompt, the reading of the verdict and the scale. A verdict that cannot be read is asked for
 once more; after that the sample is errored, never given the lowest score.
 """
 

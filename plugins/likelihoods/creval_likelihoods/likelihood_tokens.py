@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 def split_texts(request: LoglikelihoodRequest, prefix: str = "") -> tuple[str, str]:
     """Return context and continuation. White space at the context's end belongs to the continuation.
 
-    `prefix` stands in place of an empty context.
+    `prefix` replaces an empty context.
     """
     context = request.context.rstrip()
     continuation = request.context[len(context) :] + request.continuation
@@ -127,7 +127,7 @@ class ServerTokenizer:
         ]
 
     async def first(self, prefix: str) -> list[int]:
-        """Return the tokens that stand in place of an empty context."""
+        """Return the tokens that replace an empty context."""
         return await self.encode(prefix) if prefix else await self.prefix()
 
     async def _asked(self, text: str) -> Any:

@@ -162,7 +162,7 @@ def _register_baselines(registry: Registry) -> None:
             criteria=_CRITERIA,
             rounds=params.integer(1, about="of turns (2)"),
             words=params.integer(1, about="of a turn (150)"),
-            curve=params.flag(about="verdicts after each round, so that one run tells what fewer rounds cost"),
+            curve=params.flag(about="verdicts after each round, so that one run shows what fewer rounds cost"),
             required=("criteria",),
         ),
         prompts=("statement", "start_problem", "start_solution", "start_criterion", "turn", "verdict", "focus"),

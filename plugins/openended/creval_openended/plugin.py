@@ -151,8 +151,8 @@ def _register_sources(registry: Registry) -> None:
         "beginnings and endings of BookMIA's excerpts, from the Hugging Face hub",
         parameters=params.schema(
             sentences=params.list_of(params.integer(1), minimum=2, about="of the beginning, of the ending"),
-            between=params.integer(1, about="words that must stand between them"),
-            splitter=params.text(about="the rule that tells sentences"),
+            between=params.integer(1, about="words that must be between them"),
+            splitter=params.text(about="the rule that splits sentences"),
             revision=_REVISION,
             remote=True,
         ),
@@ -189,5 +189,5 @@ def _register_players(registry: Registry) -> None:
         "baseline",
         "written_solution",
         "creval_openended.task.players:WrittenSolution",
-        "the solution that stands in the doc",
+        "the solution that the doc holds",
     )

@@ -103,7 +103,7 @@ def test_labels_of_files_and_what_is_wrong_with_them(tmp_path: Path) -> None:
         file.write_text(text, "utf-8")
         with pytest.raises(DataError, match=what):
             read_labels(file, [], [])
-    with pytest.raises(DataError, match="nobody's labels"):
+    with pytest.raises(DataError, match="there are no labels"):
         read_labels(None, [], [])
 
 

@@ -361,7 +361,7 @@ def filled_page(markup: str, scripts: Sequence[str], title: str, data: Mapping[s
 
 
 def _inside_script(text: str) -> str:
-    """Return JSON that cannot end the element it stands in: no `<`, and no lone surrogate that UTF-8 lacks."""
+    """Return JSON that cannot end the element that holds it: no `<`, and no lone surrogate that UTF-8 lacks."""
     safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in safe)
 

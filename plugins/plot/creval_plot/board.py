@@ -108,7 +108,7 @@ _FRAME = ("floor", "ceiling")
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return each name from the slash on that tells it from the others: `openrouter/qwen/qwen3` becomes `qwen3`."""
+    """Return each name from the slash on that distinguishes it: `openrouter/qwen/qwen3` becomes `qwen3`."""
     parts = [name.split("/") for name in names]
     found = []
     for own in parts:

@@ -34,7 +34,7 @@ def problem_records(problems: Sequence[Problem], level: str = "error") -> list[d
 def sarif(problems: Sequence[Problem], warnings: Sequence[Problem], version: str) -> dict[str, Any]:
     """Return a SARIF 2.1.0 log (OASIS, 2020) of problems and warnings, with places where these are known.
 
-    Files below the current folder are named relative to it, as code scanning wants them.
+    Files below the current folder are named relative to it, as code scanning requires.
     """
     rule = {"id": _RULE, "shortDescription": {"text": "A task or suite file is faulty"}, "helpUri": f"{_HOME}#readme"}
     driver = {"name": "creval", "version": version, "informationUri": _HOME, "rules": [rule]}

@@ -112,5 +112,5 @@ def _run_tests(
 
 
 def _file_of(task: Task, wanted: bool) -> Path | None:
-    """The file that a failed test stands in, where the list is for a machine; a reader knows it from the command."""
+    """The file that holds a failed test, where the list is for a machine; a reader knows it from the command."""
     return task.file if wanted else None

@@ -29,7 +29,7 @@ BREAKING = {
     "templates": ({"task": ("{{ word }}", "{{ wort }}")}, "no doc has the field 'wort'"),
     "examples": ({"task": ("scores: {rhyme: 0}", "scores: {rhyme: 1}")}, "other: rhyme is 0"),
     "answers": ({"parts": ("else Parsed.f", "else Parsed(None) if text[:2] == 'x ' else Parsed.f")}, "ends as errored"),
-    "frame": ({"task": ("floor: any_word", "floor: same_end")}, "no metric tells the floor from the ceiling"),
+    "frame": ({"task": ("floor: any_word", "floor: same_end")}, "no metric distinguishes the floor from the ceiling"),
     "repeatable": ({"parts": ("turn.random", "__import__('random').SystemRandom()")}, "differ between two runs"),
 }
 """By rule: a change of the plugin, and what the fault says."""

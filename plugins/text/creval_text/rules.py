@@ -150,7 +150,7 @@ def _bullets(text: str, _: Arguments) -> int:
 
 
 def _placeholders(text: str, _: Arguments) -> int:
-    """Count what stands in square brackets within a line."""
+    """Count what is in square brackets within a line."""
     count = 0
     for line in text.split("\n"):
         start = line.find("[")

@@ -1,6 +1,6 @@
 """What can be known to go wrong before the first call, and is refused there.
 
-What a run may do as it is asked, though the user hardly wants it: said once, before the first call.
+What a run may do as it is asked, though the user hardly means it: said once, before the first call.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def provider_advice(model: str, options: RunOptions) -> str | None:
     return (
         f"{model}: no provider is pinned, so OpenRouter may let another answer each call, at a precision of its own. "
         "Pin one: --generation 'extra.provider={order: [NAME], allow_fallbacks: false}' "
-        "(who answered stands in the report)"
+        "(the report says who answered)"
     )
 
 

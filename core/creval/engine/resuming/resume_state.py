@@ -271,7 +271,7 @@ class ResumeState(Generic[S]):
     """The rows of a task's samples and of its scores, kept up to date while the run is going on.
 
     Nothing is read until `load`. `make` makes the empty summary of scores, `scores` is the file where these do not
-    stand in the run's own.
+    are in the run's own.
     """
 
     def __init__(self, folder: RunFolder, plan: TaskPlan, make: Callable[[], S], scores: Path | None = None) -> None:

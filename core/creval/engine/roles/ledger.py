@@ -68,7 +68,7 @@ class UsageTally:
         return Usage(**self._tokens)
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Add the target's calls of a sample, a line of samples/; those of other roles stand in the ledger."""
+        """Add the target's calls of a sample, a line of samples/; those of other roles are in the ledger."""
         flags: set[str] = set()
         shared = "shared_from" in record  # counted with the task that asked
         for call in record["calls"]:

@@ -264,7 +264,7 @@ def _closes(mark: _Mark, inside: int, index: int, last_closing: Mapping[int, int
 
 
 def _is_code(text: str, mark: _Mark) -> bool:
-    """Whether a tag stands in backticks: it is spoken of, not used."""
+    """Whether a tag is in backticks: the text mentions it and does not use it."""
     return text[mark.start - 1 : mark.start] == "`" and text[mark.end : mark.end + 1] == "`"
 
 

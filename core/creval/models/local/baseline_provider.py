@@ -36,7 +36,7 @@ def _field(turn: Turn, name: str) -> Any:
 
 
 def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
-    """Fill in the form in which the task wants its answers."""
+    """Fill in the form in which the task expects its answers."""
     text = number_text(value) if isinstance(value, float) else str(value)
     if form == "{{ answer }}":
         return text

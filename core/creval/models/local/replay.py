@@ -232,7 +232,7 @@ class Replay:
                 line = parse_json(text.decode("utf-8", "surrogatepass"))
                 if "unreadable" in line:
                     self._asked.pop(keys.get(line["key"], b""), None)
-                elif "reply" in line and line["asked"]["step"] != "generation":  # those stand in the samples
+                elif "reply" in line and line["asked"]["step"] != "generation":  # the samples have those
                     keys[line["key"]] = _question(line["role"], line["messages"], line["draw"])
                     self._asked[keys[line["key"]]] = (file, offset)
             except (ValueError, KeyError, TypeError, RecursionError) as error:

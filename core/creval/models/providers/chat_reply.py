@@ -102,7 +102,7 @@ def _is_thought(part: Mapping[str, Any]) -> bool:
 
 
 def _inner_text(value: Any, depth: int = 0) -> str:
-    """The text of a part, of parts within it, or of the fields that reasoning stands in."""
+    """The text of a part, of parts within it, or of the fields that hold reasoning."""
     if isinstance(value, str):
         return value
     if depth > _DEEPEST:

@@ -43,7 +43,7 @@ def check_chat(request: GenerateRequest) -> None:
 def request_body(model: str, provider: str, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
     """Return the JSON body of one call. Settings that are None are left out, so that any can be taken away.
 
-    `also` are members that the server wants of every request.
+    `also` are members that the server requires of every request.
     OpenAI's reasoning models (gpt-5 and the o series) know the answer's limit as `max_completion_tokens`.
     Raises UsageError where a setting is none of the user's to set, or is no JSON.
     """

@@ -90,7 +90,7 @@ ENDPOINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address with the key that belongs to it. `base_url` is without `query`. Key and query stand in no repr."""
+    """An address with the key that belongs to it. `base_url` is without `query`. No repr shows key or query."""
 
     endpoint: Endpoint
     base_url: str

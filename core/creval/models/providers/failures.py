@@ -207,7 +207,7 @@ class Caller:
 def error_of(status: int | None, body: str, headers: Mapping[str, str], now: float | None = None) -> Failure:
     """Read the error body of a chat-completions server, whatever it looks like.
 
-    `now` is the time in seconds since the epoch (by default that of the clock), for waits that are told as a date.
+    `now` is the time in seconds since the epoch (by default that of the clock), for waits that are given as a date.
     """
     error: Any = body
     parsed: Any = body

@@ -3,7 +3,7 @@
 Models write JSON by hand: with a comma too many or too few, with quotes or line breaks inside a text that are not
 escaped, with single or typographic quotes. The library json-repair reads such JSON. It also reads what is no JSON at
 all and makes up the rest of what was cut off, so it is only asked about a part that begins and ends like JSON, and
-what it gives is refused unless every letter and digit of the part stands in it, in order and nothing besides.
+what it gives is refused unless it holds every letter and digit of the part, in order and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_MENDED = 50_000
 MAX_READS = 400_000
 """Characters that the library may look at in one answer, each look counted; a slip takes about 3 a character."""
 CUT = "the JSON in the answer is never closed"
-TOO_LONG = "the JSON in the answer is faulty and too long to be mended"
+TOO_LONG = "the JSON in the answer is faulty and too long to be repaired"
 UNSURE = "the JSON in the answer is faulty, and what was meant is not certain"
 
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "‚": "'", "`": "'"})

@@ -75,7 +75,7 @@ def named_validator(name: str) -> Validator:
 def problems_of(node: Node, validator: Validator, path: KeyPath = (), beside: Sequence[str] = ()) -> Sequence[Problem]:
     """Check a node that stands at `path`. Every fault is returned, in the order of the file.
 
-    `beside` are keys that may stand in the same mapping and were taken out of it before.
+    `beside` are keys that the same mapping may have and that were taken out of it before.
     """
     faults = [SchemaFault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
     translation = _Translation(node, path, beside)

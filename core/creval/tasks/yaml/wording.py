@@ -30,7 +30,7 @@ _YAML_1_1_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
 
 @dataclass(frozen=True, slots=True)
 class SchemaFault:
-    """One error of the validator: the keyword that failed, what it wants, what is there, and where."""
+    """One error of the validator: the keyword that failed, what it requires, what is there, and where."""
 
     keyword: str
     wanted: Any
@@ -63,7 +63,7 @@ def say(fault: SchemaFault) -> tuple[str, str | None]:
 
 
 def expected(fault: SchemaFault) -> str:
-    """Say in a few words what the schema wants."""
+    """Say in a few words what the schema requires."""
     if fault.keyword == "type":
         return _kinds(fault.wanted)
     if fault.keyword in ("enum", "const"):

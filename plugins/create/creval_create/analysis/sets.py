@@ -98,7 +98,7 @@ class JudgedSet:
         return transformed(self.raw[np.ix_(rows, rows)], rules.over_one)
 
     def rows(self, places: Sequence[int]) -> list[int]:
-        """Return where some paths, whose strength was judged, stand in `raw`."""
+        """Return the places in `raw` of some paths whose strength was judged."""
         return [self._rows[place] for place in places]
 
     def worth(self, rules: Rules, patience: float, threshold: float = 1.0) -> float:

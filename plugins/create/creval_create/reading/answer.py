@@ -120,7 +120,7 @@ def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
 
 
 def _lost(part: str, start: int, end: int) -> Iterator[UnreadPath]:
-    """Report what stands between numbered paths and is one, without a number: which it is cannot be told."""
+    """Report what is between numbered paths and is a path without a number: nothing says which one."""
     for lost in _LOST.finditer(part, start, end):
         yield UnreadPath("?", "has no number", _shown(part[lost.start() : end]))
 

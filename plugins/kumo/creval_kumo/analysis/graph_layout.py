@@ -17,7 +17,7 @@ def layout(graph: DomainGraph, seed: int) -> dict[str, Point]:
     """Return a place for every truth, the same for the same seed. Needs networkx.
 
     Springs alone drive unconnected parts to the rim and crowd each of them, so every component is laid out by itself,
-    in a square whose side grows with the root of its size; the squares stand in rows, the largest first.
+    in a square whose side grows with the root of its size; the squares are laid out in rows, the largest first.
     """
     parts = sorted(components(graph), key=lambda part: (-len(part), part))
     sides = [_side(len(part)) for part in parts]

@@ -44,7 +44,7 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: 
     """Write the books of GAMES (a file of `creval kumo generate`) again: by template, or by a model.
 
     A model's book is searched for errors, by the model and by a check that knows every fact of the game, and revised
-    until none is found. A game whose book fails is left out and told, and the exit code is 1; the others are kept.
+    until none is found. A game whose book fails is left out and reported, and the exit code is 1; the others are kept.
     """
     rows = [_game(row, f"{games}:{number}") for number, row in enumerate(read_lines(games), start=1)]
     if check:
@@ -66,7 +66,7 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: 
 
 
 def _by_model(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[str | None]:
-    """Return the model's books, None where one failed; the reason is told. Raises where every one failed."""
+    """Return the model's books, None where one failed; the reason is printed. Raises where every one failed."""
     written = _written(games, rounds, given)
     failures = [(row, each) for (row, _, _), each in zip(games, written, strict=True) if isinstance(each, CrevalError)]
     if len(failures) == len(games):

@@ -60,7 +60,7 @@ class GameScreen:
     def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> list[str]:
         """Return how the games went, and the earnings by the paper's formula over all of them as one task set.
 
-        Where results were not certain, how often the most probable truth was named stands in place of the earnings.
+        Where results were not certain, the earnings are replaced by how often the most probable truth was named.
         """
         every = list(itertools.chain.from_iterable(scores.values()))
         found = earnings(every)

@@ -53,7 +53,7 @@ def published_docs(
 ) -> Iterator[dict[str, Any]]:
     """Yield the games of a domain as the fields of docs; `wording` are the authors' own texts of a game.
 
-    Faulty ones are refused (DomainError), or left out and told in `skipped`, where that is given.
+    Faulty ones are refused (DomainError), or left out and listed in `skipped`, where that is given.
     """
     published = to_domain(files.configuration(name), name)
     if skipped is None and published.faults:

@@ -631,7 +631,7 @@ def answer(depth: int, value: float, exact: int, game: Game) -> int:
 
 @inlined
 def enter(depth: int, game: Game) -> int:
-    """Start the node at `depth` and return the next phase; the answer of a node stands in its BEST."""
+    """Start the node at `depth` and return the next phase; the answer of a node is in its BEST."""
     frames, sums = game.frames, game.sums
     if frames[depth, ONLY] < 0:
         slot = find_state(frames[depth, ROW], frames[depth, LEFT], game.states)
@@ -724,7 +724,7 @@ def prepare(truths: int, left: int, only: int, game: Game) -> bool:
 
 @compiled
 def run_slice(game: Game, nodes: int) -> int:
-    """Run until done (the answer stands in `sums[0, BEST]`), for `nodes` more nodes (PAUSED), or until FULL."""
+    """Run until done (the answer is in `sums[0, BEST]`), for `nodes` more nodes (PAUSED), or until FULL."""
     counts = game.counts
     stop = counts[N_NODES] + nodes
     while True:

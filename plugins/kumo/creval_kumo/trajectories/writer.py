@@ -33,7 +33,7 @@ def write_trajectories(
 ) -> Written:
     """Write the first `count` trajectories of a set to `output`, or go on where a file of the same set ends.
 
-    A line that was cut off is dropped. `progress` is told the number of lines now and then.
+    A line that was cut off is dropped. `progress` is called with the number of lines now and then.
 
     Raises:
         UsageError: the file holds something else, or another process writes it.

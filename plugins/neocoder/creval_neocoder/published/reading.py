@@ -18,7 +18,7 @@ WITHOUT_SOLUTIONS = "1773F"
 """The one problem without human solutions: it is in Table 1 and in two columns of Table 3, and in no other number."""
 
 MARKER = ("this is the og problem",)
-"""What stands in place of the constraints in the first entry of a problem."""
+"""What the first entry of a problem has instead of constraints."""
 
 
 def read_problems(files: PublishedFiles) -> list[Problem]:

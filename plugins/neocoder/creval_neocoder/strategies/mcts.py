@@ -83,7 +83,7 @@ def continuation(completion: Completion) -> Continuation:
     alternatives = [each.top for each in told]
     if tokens and not any(alternatives):
         raise FatalModelError(
-            "the model tells no alternatives to its tokens (top_logprobs), which a search needs",
+            "the model gives no alternatives to its tokens (top_logprobs), which a search needs",
             fix="Take a model or provider that gives them, or leave the task out.",
             every_call=True,
         )

@@ -64,7 +64,7 @@ class ProgramTests:
 
     The tests are the samples of the statement, so a program may print their answers without having solved anything:
     `survives_perturbation` says of one that passes whether it does so on changed inputs too, where the problem has any.
-    `released` judges by the rules of the authors' evaluator. A verdict of each stands in the details.
+    `released` judges by the rules of the authors' evaluator. The details hold a verdict of each.
     """
 
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:

@@ -20,7 +20,7 @@ class StepRow:
     """One step: whose it is, and what was measured of it.
 
     `problem` is the task and doc: steps of one problem are not independent. `entropy` is the semantic entropy, or its
-    count estimator where there are no log-probabilities (`estimator` tells which). `tokens` is the mean number of
+    count estimator where there are no log-probabilities (`estimator` says which). `tokens` is the mean number of
     tokens of its candidates, `words` that of their words.
     """
 

@@ -24,7 +24,7 @@ def candidate_interval(steps: Sequence[Step], value: float, confidence: float = 
     """Return the interval of `value`, the mean entropy over steps, by leaving out each candidate once (jackknife).
 
     It is the t interval of the logit between 0 and the highest mean entropy that so many candidates can have, so that
-    it holds the entropy itself and nothing that is impossible. It tells the noise of n candidates alone, not the bias
+    it holds the entropy itself and nothing that is impossible. It covers the noise of n candidates alone, not the bias
     of the entropy of few. The degrees of freedom are Satterthwaite's over steps. None where leaving out a candidate
     changes nothing, as where all are of one class or all of different ones.
     """

@@ -25,7 +25,7 @@ class ChatEval:
     """Scores as those of `openended.jury`. 36 calls for three criteria and two `rounds`: all analysts begin again.
 
     The confidence of a verdict is the share of analysts who gave it. With `curve` verdicts are taken after each round,
-    so that one run tells what 1, 2 and 3 rounds cost; the last one counts. `words` bounds a turn.
+    so that one run shows what 1, 2 and 3 rounds cost; the last one counts. `words` bounds a turn.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the prompts of the jury are filled with; the prompts themselves stand in the task file."""
+"""What the prompts of the jury are filled with; the prompts themselves are in the task file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How a person in the judge's role sees what `openended.labels` and `openended.ranks` ask.
 
 The messages are a system text with the instructions and a user text whose last paragraph is the question; the choices
-stand in that paragraph, one per line: `1: feasible`.
+are in that paragraph, one per line: `1: feasible`.
 """
 
 from __future__ import annotations

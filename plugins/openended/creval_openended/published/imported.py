@@ -44,7 +44,7 @@ def open_bookmia(
 ) -> Rows:
     """Return docs with `id`, `starter` and `ending`: (first, last) so many sentences of an excerpt.
 
-    Excerpts with fewer than `between` words left in the middle are passed over. `splitter` names the rule that tells
+    Excerpts with fewer than `between` words left in the middle are passed over. `splitter` names the rule that splits
     sentences; a task states it so that it is part of what the task is. Raises DataError, UsageError.
     """
     if splitter != SPLITTER:

@@ -29,7 +29,7 @@ _VERDICT = "verdict after round "
 _NOTES = (
     "Mean tokens a solution (a_verdict: divided by its criteria). saving: 1 - tokens of the first run's judge over "
     "those of this one, input and output. ChatEval's rounds are a choice (the paper's 63 % fits two); a run of it with "
-    "curve tells what each number of rounds would have cost.",
+    "curve shows what each number of rounds would have cost.",
     "Answers that were given again count as what they took when they were paid.",
 )
 

@@ -75,7 +75,7 @@ def read_labels(file: Path | None, people: Iterable[Run], runs: Iterable[Run]) -
         by["labels"] = {place: label for run in runs for place, label in _of_docs(run)}
     if not any(by.values()):
         raise DataError(
-            "nobody's labels are here",
+            "there are no labels here",
             fix="Add --labels FILE with doc, criterion and label, or --people RUN of creval play.",
         )
     return Labels(dict(by))

@@ -61,7 +61,7 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
             raise web.HTTPForbidden(text="This page is served to this machine only.")
         given = request.path.removeprefix("/").partition("/")[0]  # `OPTIONS *` has no slash
         if not secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode()):
-            raise web.HTTPNotFound(text="There is no page here. Its whole address stands in the terminal.")
+            raise web.HTTPNotFound(text="There is no page here. The terminal shows its whole address.")
         response: web.StreamResponse = await handler(request)
         return response
 

@@ -167,7 +167,7 @@ def frame(subject: Subject, name: str) -> Iterator[str]:
     compared = [(name, *_oriented(task, name, low.get(name), high.get(name))) for name in sorted(directed)]
     if not any(floor is not None and ceiling is not None and floor < ceiling for _, floor, ceiling in compared):
         said = ", ".join(f"{name}: {low.get(name)} and {high.get(name)}" for name in sorted(directed))
-        yield f"no metric tells the floor from the ceiling ({said})"
+        yield f"no metric distinguishes the floor from the ceiling ({said})"
 
 
 def _oriented(task: Task, name: str, low: float | None, high: float | None) -> tuple[float | None, float | None]:

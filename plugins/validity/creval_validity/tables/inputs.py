@@ -147,7 +147,7 @@ def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
 
     Known columns are taken where they hold anything, and variants of known tests (`drat_k2`,
     `dat[embedded/minilm]`). A column of a CSV that is neither known nor named is an error with the nearest known
-    names, unless tests and benchmarks are both named. What is left over stands in `unused`.
+    names, unless tests and benchmarks are both named. What is left over is in `unused`.
     """
     table = assembled.table
     named = (*asked.tests, *asked.benchmarks, *asked.capabilities)
