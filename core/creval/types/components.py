@@ -64,7 +64,7 @@ class Context(Protocol):
     def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
         """Render a prompt of the task (one of `prompts`, or of a role's) with these fields; `extra` come on top."""
 
-    def player(self, role: str) -> str:
+    def model_of(self, role: str) -> str:
         """Return the name of the model that plays a role (`target` too), "" where none does; no model is opened."""
 
     async def ask(

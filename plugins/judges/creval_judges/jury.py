@@ -84,10 +84,10 @@ class Jury:
     def has_twin(self, role: str, context: Context) -> bool:
         """Whether a juror before this one is played by the same model, whose verdict would be given again."""
         before = self.roles[: self.roles.index(role)]
-        return bool(before) and context.player(role) in [context.player(other) for other in before]
+        return bool(before) and context.model_of(role) in [context.model_of(other) for other in before]
 
     def _is_target(self, role: str, context: Context) -> bool:
-        return context.player(role) == context.player(_TARGET)
+        return context.model_of(role) == context.model_of(_TARGET)
 
     def raters(self) -> Raters | None:
         """Return the scores of which the run says how far they agree; None for a single judge."""

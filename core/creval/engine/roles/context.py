@@ -151,7 +151,7 @@ class TaskContext:
         """Render a prompt of the task or of one of its roles; `extra` fields come on top."""
         return render(self._task.find_prompt(name), {**fields, **extra} if extra else fields, self._task.file)
 
-    def player(self, role: str) -> str:
+    def model_of(self, role: str) -> str:
         """Return the model that plays a role, the target's too, as it is named; no model is opened."""
         return (self._models.named(role) or self._task.role_models.get(role, "")).strip().removeprefix("litellm/")
 
