@@ -28,8 +28,8 @@ import numpy as np
 from creval.errors import UsageError
 from creval.types.components import ScorerInput
 from creval.types.sample import Condition, SampleKey
+from creval_association.baselines.greedy import greedy
 from creval_association.geometry import unit
-from creval_association.players.greedy import greedy
 from creval_association.scorers.dat import Dat
 from creval_encoders.word_vectors import FORMAT, VectorStore
 

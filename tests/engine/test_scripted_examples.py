@@ -159,8 +159,8 @@ def test_one_answer_is_written_in_every_form_of_a_completion(
 BY_BASELINE = """
 baselines: {ceiling: target}
 tests:
-  - {name: gold, player: ceiling, status: scored, scores: {exact_match: 1}}
-  - {name: of_one_doc, doc: d0, player: ceiling, status: scored, scores: {exact_match: 1}}
+  - {name: gold, baseline: ceiling, status: scored, scores: {exact_match: 1}}
+  - {name: of_one_doc, doc: d0, baseline: ceiling, status: scored, scores: {exact_match: 1}}
 """
 
 

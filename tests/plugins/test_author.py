@@ -117,8 +117,8 @@ metrics:
   - {name: vowels, failed: zero}
 baselines: {floor: no_vowels, ceiling: all_vowels}
 tests:
-  - {name: gold, player: ceiling, status: scored, scores: {vowels: 1}}
-  - {name: floor, player: floor, status: scored, scores: {vowels: 0}}
+  - {name: gold, baseline: ceiling, status: scored, scores: {vowels: 1}}
+  - {name: floor, baseline: floor, status: scored, scores: {vowels: 0}}
   - {name: half, answer: "ab", status: scored, scores: {vowels: 0.5}}
   - {name: empty, answer: "!", status: unparsed}
 """

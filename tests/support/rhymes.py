@@ -65,7 +65,7 @@ metrics:
   - {name: rhyme, failed: zero}
 baselines: {floor: any_word, ceiling: same_end}
 tests:
-  - {name: gold, player: ceiling, status: scored, scores: {rhyme: 1}}
+  - {name: gold, baseline: ceiling, status: scored, scores: {rhyme: 1}}
   - {name: other, answer: stone, status: scored, scores: {rhyme: 0}}
   - {name: chatty, answer: "I would rather not.", status: unparsed}
 """

@@ -64,7 +64,7 @@ baselines: {floor: random_words, ceiling: {greedy: {width: 4}}}
 tests:
   - {name: gold, doc: a, answer: '["x"]', status: scored, scores: {drat: 70, survivors: {min: 3}}}
   - {name: cut, doc: {word: z}, answers: ["a", "b"], finish_reason: length, status: truncated}
-  - {name: best, player: ceiling, status: scored}
+  - {name: best, baseline: ceiling, status: scored}
 """
 
 
@@ -149,7 +149,7 @@ def test_examples(tmp_path: Path) -> None:
     assert gold.scores == {"drat": Bounds(70, 70), "survivors": Bounds(3, math.inf)}
     assert (cut.doc, cut.status) == ({"word": "z"}, Status.TRUNCATED)
     assert cut.answers == ((Said("a", "length"),), (Said("b", "length"),))
-    assert (best.player, best.answers, best.doc) == ("ceiling", (), None)
+    assert (best.baseline, best.answers, best.doc) == ("ceiling", (), None)
 
 
 def test_defaults(tmp_path: Path) -> None:

@@ -331,12 +331,12 @@ def open_setup(
     `common` is what is there already (None: all of it is made anew), `seat` where a person answers (None: at the
     terminal).
     """
-    players: dict[str, tuple[Task, TaskContext]] = {}
+    opened: dict[str, tuple[Task, TaskContext]] = {}
     common = common or Common(Budget(options.max_cost, options.max_calls))
     asking = replace(
         model_options(options, common.budget),
         limiters=common.limiters,
-        find_baseline=_baseline_finder(roles.get(TARGET, ""), players, plugins),
+        find_baseline=_baseline_finder(roles.get(TARGET, ""), opened, plugins),
         seat=seat,
         run_tasks=RunTasks({task.name: task for task in tasks}, plugins.registry),
     )
@@ -351,7 +351,7 @@ def open_setup(
     for task in tasks:
         specs = instruments(task.resources, options.resources)
         contexts[task.name] = TaskContext(task, options.seed, specs, resources, RoleAccess(models, ledger))
-        players[task.name] = (task, contexts[task.name])
+        opened[task.name] = (task, contexts[task.name])
     return Setup(plugins, options, models, ledger, resources, contexts, tuple(tasks))
 
 

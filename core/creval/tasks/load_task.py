@@ -89,7 +89,7 @@ class _Parts:
             "score": tuple(found.ref for found in self.score),
             "metrics": tuple(metric for metric, _ in self.metrics),
             "combined": self.combined,
-            "baselines": {player: found.ref for player, found in self.baselines.items()},
+            "baselines": {name: found.ref for name, found in self.baselines.items()},
         }
 
     def canonical(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -327,7 +327,7 @@ class Example:
 
     `doc` is the id of a doc, the fields of one, or None for the dataset's first; `condition` the name of a grid cell,
     None for the first. `answers` are what the model says, call by call (several completions where a call asks for
-    some); or `player` names the baseline (`floor`, `ceiling`) that answers instead. `roles` are what other models say.
+    some); or `baseline` names the one (`floor`, `ceiling`) that answers instead. `roles` are what other models say.
     `scores` are the bounds that named scores must keep.
     """
 
@@ -336,7 +336,7 @@ class Example:
     answers: Sequence[Sequence[Said]]
     status: Status
     scores: Mapping[str, Bounds] = field(default_factory=dict)
-    player: str | None = None
+    baseline: str | None = None
     condition: str | None = None
     roles: Mapping[str, Sequence[Said]] = field(default_factory=dict)
 

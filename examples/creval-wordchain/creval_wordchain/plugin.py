@@ -22,7 +22,7 @@ def creval_tasks() -> Sequence[Path]:
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register a protocol, a parser, scorers, players and an analysis."""
+    """Register a protocol, a parser, scorers, baselines and an analysis."""
     home = "creval_wordchain"
     turns = params.schema(turns=params.integer(1, 50, condition=True, about="words that the model is asked for"))
     registry.add(
@@ -49,8 +49,8 @@ def creval_components(registry: Registry) -> None:
         prompts=("surprise",),
         provides=("chain",),
     )
-    registry.add("baseline", "wordchain_follows", f"{home}.players:Follows", "a new word that goes on")
-    registry.add("baseline", "wordchain_repeats", f"{home}.players:Repeats", "the word that it was given")
+    registry.add("baseline", "wordchain_follows", f"{home}.baselines:Follows", "a new word that goes on")
+    registry.add("baseline", "wordchain_repeats", f"{home}.baselines:Repeats", "the word that it was given")
     registry.add("analysis", "chain-lengths", f"{home}.analysis:ChainLengths", "How long chains are, by model.")
 
 

@@ -41,8 +41,8 @@ def creval_components(registry: Registry) -> None:
     _data(registry)
     _list_scorers(registry)
     _scorers(registry)
-    _list_players(registry)
-    _players(registry)
+    _list_baselines(registry)
+    _baselines(registry)
     registry.add(
         "analysis",
         "cdat-gate",
@@ -203,11 +203,11 @@ def _scorers(registry: Registry) -> None:
     )
 
 
-def _list_players(registry: Registry) -> None:
+def _list_baselines(registry: Registry) -> None:
     registry.add(
         "baseline",
         "random_nouns",
-        "creval_association.players.random_nouns:RandomNouns",
+        "creval_association.baselines.random_nouns:RandomNouns",
         "random nouns of the task's word list",
         parameters=params.schema(words=params.integer(1)),
         uses=_LISTS,
@@ -215,7 +215,7 @@ def _list_players(registry: Registry) -> None:
     registry.add(
         "baseline",
         "greedy_nouns",
-        "creval_association.players.greedy_nouns:GreedyNouns",
+        "creval_association.baselines.greedy_nouns:GreedyNouns",
         "distant nouns by a greedy search, within DRAT's gate where asked",
         parameters=params.schema(
             **_GATE,
@@ -228,33 +228,33 @@ def _list_players(registry: Registry) -> None:
     registry.add(
         "baseline",
         "random_chains",
-        "creval_association.players.pace_chains:RandomChains",
+        "creval_association.baselines.pace_chains:RandomChains",
         "random nouns in both stages of PACE",
         uses=_LISTS,
     )
     registry.add(
         "baseline",
         "greedy_chains",
-        "creval_association.players.pace_chains:GreedyChains",
+        "creval_association.baselines.pace_chains:GreedyChains",
         "nouns far from all before them",
         parameters=params.schema(candidates=params.integer(1)),
         uses=_BOTH,
     )
 
 
-def _players(registry: Registry) -> None:
+def _baselines(registry: Registry) -> None:
     registry.add(
         "baseline",
         "random_noun",
-        "creval_association.players.rat_answers:RandomNoun",
+        "creval_association.baselines.rat_answers:RandomNoun",
         "one random noun",
         uses=_LISTS,
     )
-    registry.add("baseline", "solution", "creval_association.players.rat_answers:Solution", "the doc's solution")
+    registry.add("baseline", "solution", "creval_association.baselines.rat_answers:Solution", "the doc's solution")
     registry.add(
         "baseline",
         "random_uses",
-        "creval_association.players.uses:RandomUses",
+        "creval_association.baselines.uses:RandomUses",
         "random nouns as uses",
         parameters=params.schema(uses=params.integer(1)),
         uses=_LISTS,
@@ -262,7 +262,7 @@ def _players(registry: Registry) -> None:
     registry.add(
         "baseline",
         "farthest_uses",
-        "creval_association.players.uses:FarthestUses",
+        "creval_association.baselines.uses:FarthestUses",
         "the nouns farthest from the object",
         parameters=params.schema(uses=params.integer(1), candidates=params.integer(1)),
         uses=_BOTH,

@@ -20,8 +20,8 @@ from creval.plugin import Message
 from creval.resources.resource_options import ResourceOptions
 from creval.resources.wordlists import WordList
 from creval_association.banks import read_jsonl
+from creval_association.baselines.pace_chains import GreedyChains, RandomChains
 from creval_association.chains import PaceChain, PaceProtocol, read_entries
-from creval_association.players.pace_chains import GreedyChains, RandomChains
 from creval_association.scorers.pace import Pace, compose
 
 X, Y, Z = [1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]
@@ -231,7 +231,7 @@ def test_repeated_first_associations_do_not_count_twice() -> None:
         asyncio.run(PaceProtocol().run(Play(['["stone", "Stone", "roll"]'])))  # type: ignore[arg-type]
 
 
-def test_players_play_both_stages(embedded: Callable[[str], Any]) -> None:
+def test_baselines_play_both_stages(embedded: Callable[[str], Any]) -> None:
     from dataclasses import replace
 
     from creval_association.nouns import open_nouns

@@ -12,8 +12,8 @@ from association_support import Table, context, scorer_input, turn
 
 from creval.resources.wordlists import WordList
 from creval_association.banks import read_jsonl
-from creval_association.players.rat_answers import RandomNoun, Solution
-from creval_association.players.uses import FarthestUses, RandomUses
+from creval_association.baselines.rat_answers import RandomNoun, Solution
+from creval_association.baselines.uses import FarthestUses, RandomUses
 from creval_association.scorers.aut import Aut
 from creval_association.scorers.rat import Rat
 from creval_association.uses_list import UsesList
@@ -66,7 +66,7 @@ def test_the_items_are_the_papers(reference_data: Path, parity: Any) -> None:
     parity.add("rat", about, [(result.scores["rat"], 1.0) for result in scored], 0)
 
 
-def test_players_of_rat() -> None:
+def test_baselines_of_rat() -> None:
     where = context(wordlist=WordList("test", ["river", "stone"]))
     assert Solution().reply(turn(ITEM, where)) == "cheese"
     assert RandomNoun().reply(turn(ITEM, where)) in ("river", "stone")
@@ -114,7 +114,7 @@ def test_failures_of_aut() -> None:
     assert lost.errored and "object 'unheard' has no vector" in lost.failure
 
 
-def test_players_of_aut(embedded: Callable[[str], Any]) -> None:
+def test_baselines_of_aut(embedded: Callable[[str], Any]) -> None:
     from creval.resources.resource_options import ResourceOptions
     from creval_association.nouns import open_nouns
 

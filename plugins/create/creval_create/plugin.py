@@ -85,7 +85,7 @@ def creval_components(registry: Registry) -> None:
     for name, target, summary in _ANALYSES:
         registry.add("analysis", f"create-{name}", f"creval_create.analysis.commands.{target}", summary)
     _scorers(registry)
-    _players(registry)
+    _baselines(registry)
     registry.add(
         "source",
         "create_published",
@@ -170,18 +170,20 @@ def _judged_ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _players(registry: Registry) -> None:
+def _baselines(registry: Registry) -> None:
     registry.add(
         "baseline",
         "create_own",
-        "creval_create.task.players:OwnPaths",
+        "creval_create.task.baselines:OwnPaths",
         "the hand-made paths of our own queries: one generic, or the strong and diverse ones",
         parameters=params.schema(kind=params.one_of("floor", "ceiling"), required=("kind",)),
     )
-    registry.add("baseline", "create_claim", "creval_create.task.players:DirectClaim", "the bare claim, in one triple")
+    registry.add(
+        "baseline", "create_claim", "creval_create.task.baselines:DirectClaim", "the bare claim, in one triple"
+    )
     registry.add(
         "baseline",
         "create_source_path",
-        "creval_create.task.players:SourcePath",
+        "creval_create.task.baselines:SourcePath",
         "the published source path, turned head to tail",
     )

@@ -66,21 +66,21 @@ def test_the_examples_end_as_stated(imported: Path, name: str, monkeypatch: Any,
     assert [f"{each.example}: {fault}" for each in outcomes for fault in each.faults] == []
 
 
-@pytest.mark.parametrize(("player", "triples"), [("floor", 1), ("ceiling", 3)])
+@pytest.mark.parametrize(("baseline", "triples"), [("floor", 1), ("ceiling", 3)])
 def test_floor_and_ceiling_give_one_strict_path(
-    imported: Path, tmp_path: Path, player: str, triples: int, minilm: Any
+    imported: Path, tmp_path: Path, baseline: str, triples: int, minilm: Any
 ) -> None:
     with serve() as server:
         done = creval(
-            tmp_path, "--tasks", "create_published", "--model", f"baseline/{player}", "--limit", "8",
-            "--output", player, "--role", "judge=hosted_vllm/judge",
+            tmp_path, "--tasks", "create_published", "--model", f"baseline/{baseline}", "--limit", "8",
+            "--output", baseline, "--role", "judge=hosted_vllm/judge",
             HOSTED_VLLM_API_BASE=server.url, CREVAL_CACHE=str(imported),
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found = metrics(tmp_path / player)
+    found = metrics(tmp_path / baseline)
     assert found["valid_strict"] == found["printed"] == 1
     assert found["creative_utility@0.9"] <= 5
-    paths = [score["value"]["paths"][0]["triples"] for score in rows(tmp_path / player, "scores", "create_published")]
+    paths = [score["value"]["paths"][0]["triples"] for score in rows(tmp_path / baseline, "scores", "create_published")]
     assert {len(path) for path in paths} == {triples}
 
 

@@ -47,12 +47,12 @@ def creval_components(registry: Registry) -> None:
         ("kumo_random", "RandomConsistent", "random but consistent play"),
         ("kumo_optimal", "OptimalPlay", "provably optimal play"),
     ):
-        registry.add("baseline", name, f"creval_kumo.task.players:{player}", summary, parameters=by_tools)
-    registry.add("baseline", "kumo_random_move", "creval_kumo.task.players:RandomMove", "any action, or any truth")
+        registry.add("baseline", name, f"creval_kumo.task.baselines:{player}", summary, parameters=by_tools)
+    registry.add("baseline", "kumo_random_move", "creval_kumo.task.baselines:RandomMove", "any action, or any truth")
     registry.add(
         "baseline",
         "kumo_all_evidence",
-        "creval_kumo.task.players:AllEvidence",
+        "creval_kumo.task.baselines:AllEvidence",
         "all actions, then the most probable truth",
     )
     _register_analyses(registry)

@@ -22,8 +22,8 @@ from creval.types.sample import Condition, SampleKey
 from creval_kumo.books.book_check import book_faults
 from creval_kumo.domains import PAPER_DOMAINS, domain_names, load_domain
 from creval_kumo.games.instance import Instance
+from creval_kumo.task.baselines import OptimalPlay, RandomConsistent
 from creval_kumo.task.datasets import KumoDocs
-from creval_kumo.task.players import OptimalPlay, RandomConsistent
 
 PLUGINS = load_plugins()
 INDEX = TaskIndex(PLUGINS)

@@ -42,7 +42,7 @@ def creval_components(registry: Registry) -> None:
         "parser", "neocoder_program", "creval_neocoder.task.answer:ProgramParser", "the Python program of an answer"
     )
     _register_scorers(registry)
-    _register_players(registry)
+    _register_baselines(registry)
     _register_strategies(registry)
     home = "creval_neocoder.analysis.commands"
     registry.add(
@@ -134,8 +134,8 @@ def _register_scorers(registry: Registry) -> None:
     )
 
 
-def _register_players(registry: Registry) -> None:
-    home = "creval_neocoder.task.players"
+def _register_baselines(registry: Registry) -> None:
+    home = "creval_neocoder.task.baselines"
     tokens = params.schema(tokens=params.flag(about="as one token with its log-probability, for a search"))
     registry.add("baseline", "neocoder_empty", f"{home}:EmptyProgram", "a program that does nothing", parameters=tokens)
     registry.add(

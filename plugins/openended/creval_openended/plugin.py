@@ -64,7 +64,7 @@ def creval_components(registry: Registry) -> None:
     _register_protocol(registry)
     _register_scorers(registry)
     _register_sources(registry)
-    _register_players(registry)
+    _register_baselines(registry)
     register_judges(registry)
     for name, target, summary in _ANALYSES:
         registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.{target}", summary)
@@ -177,17 +177,19 @@ def _register_sources(registry: Registry) -> None:
     )
 
 
-def _register_players(registry: Registry) -> None:
-    registry.add("baseline", "same_step", "creval_openended.task.players:SameStep", "the same step in every candidate")
+def _register_baselines(registry: Registry) -> None:
+    registry.add(
+        "baseline", "same_step", "creval_openended.task.baselines:SameStep", "the same step in every candidate"
+    )
     registry.add(
         "baseline",
         "unrelated_steps",
-        "creval_openended.task.players:UnrelatedSteps",
+        "creval_openended.task.baselines:UnrelatedSteps",
         "a different step in every candidate",
     )
     registry.add(
         "baseline",
         "written_solution",
-        "creval_openended.task.players:WrittenSolution",
+        "creval_openended.task.baselines:WrittenSolution",
         "the solution that the doc holds",
     )

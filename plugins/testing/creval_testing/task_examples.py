@@ -143,7 +143,7 @@ async def run_examples(
 async def _outcome_of(task: Task, example: Example, dataset: Dataset, run: _Shared) -> ExampleOutcome:
     """Return the outcome of an example: of a gold one that of its worst doc."""
     outcome = await _outcome(task, example, _doc(example, dataset), run)
-    if outcome.faults or example.player != "ceiling" or example.doc is not None:
+    if outcome.faults or example.baseline != "ceiling" or example.doc is not None:
         return outcome
     last, steps = len(dataset) - 1, run.gold_docs - 1
     for place in sorted({number * last // steps for number in range(1, steps + 1)} - {0}):
@@ -156,13 +156,13 @@ async def _outcome_of(task: Task, example: Example, dataset: Dataset, run: _Shar
 
 async def _outcome(task: Task, example: Example, doc: Doc, run: _Shared) -> ExampleOutcome:
     options = run.options
-    spec = f"baseline/{example.player}" if example.player else "replay/none"
+    spec = f"baseline/{example.baseline}" if example.baseline else "replay/none"
     unnamed = {role: "replay/none" for role in task.roles if role not in options.roles}
     common = Common(Budget(options.max_cost, options.max_calls), resources=run.resources)
     setup = open_setup([task], {TARGET: spec, **unnamed, **options.roles}, options, run.plugins, common)
     for role in unnamed:
         setup.models.stand_in(role, _scripted(role, [[said] for said in example.roles.get(role, ())]))
-    if example.player is None:
+    if example.baseline is None:
         setup.models.stand_in(TARGET, _scripted(TARGET, example.answers))
     setup.open_resources(task, spec)
     score = await _score(task, example, doc, setup)

@@ -58,9 +58,9 @@ class Instruments:
             if spec is not None and _plain(spec) == _plain(target)
         ]
         named = {**chosen, **opened}
-        players = set() if used is None else {name for name in resources if name not in used}
-        names = {name: full for name, full in named.items() if name not in players}
-        played = {name: full for name, full in opened.items() if name in players}
+        unused = set() if used is None else {name for name in resources if name not in used}
+        names = {name: full for name, full in named.items() if name not in unused}
+        played = {name: full for name, full in opened.items() if name in unused}
         return cls(chosen, {**task.resources, **task.role_models}, names, notes, played)
 
     def metric_name(self, task: Task, metric: MetricSpec, registry: Registry) -> str:

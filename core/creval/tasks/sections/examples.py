@@ -17,7 +17,7 @@ from creval.types.tools import tool_calls_from_json
 
 __all__ = ["Known", "read_examples"]
 
-_WAYS = ("answer", "answers", "player")
+_WAYS = ("answer", "answers", "baseline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ def _check(reading: Reading, node: Node, path: KeyPath, known: Known) -> bool:
     ways = [way for way in _WAYS if node.get(way) is not None]
     if len(ways) != 1:
         reading.add(node.place, f"a test has exactly one of {', '.join(_WAYS)}", path)
-    player = node.get("player")
+    baseline = node.get("baseline")
     baselines = reading.section("baselines")
-    if player is not None and (baselines is None or baselines.get(player.value) is None):
-        message = f"the task names no baseline {player.value!r} that could play"
-        reading.add(player.place, message, (*path, "player"), "Add it to baselines.")
+    if baseline is not None and (baselines is None or baselines.get(baseline.value) is None):
+        message = f"the task names no baseline {baseline.value!r}"
+        reading.add(baseline.place, message, (*path, "baseline"), "Add it to baselines.")
     stated = node.get("scores")
     if stated is not None and node.value["status"].value not in (Status.SCORED, Status.UNPARSED):
         message = "only a test that ends as scored or unparsed can state scores"
@@ -92,7 +92,7 @@ def _example(written: Mapping[str, Any]) -> Example:
         answers=tuple(_completions(answer, ending) for answer in answers),
         status=Status(written["status"]),
         scores={name: _bounds(value) for name, value in written.get("scores", {}).items()},
-        player=written.get("player"),
+        baseline=written.get("baseline"),
         condition=written.get("condition"),
         roles={role: tuple(_said(each, "stop") for each in said) for role, said in written.get("roles", {}).items()},
     )

@@ -63,9 +63,9 @@ def read_baselines(reading: Reading) -> Mapping[str, FoundComponent]:
     """Return the baselines by name (floor, ceiling)."""
     found = {}
     for path, name, node in reading.members("baselines"):
-        player = reading.component("baseline", node, path)
-        if player is not None:
-            found[name] = player
+        baseline = reading.component("baseline", node, path)
+        if baseline is not None:
+            found[name] = baseline
     return found
 
 

@@ -135,15 +135,15 @@ class Subject:
     def _at_hand(self) -> set[str]:
         return set()
 
-    def played(self, task: Task, player: str) -> Mapping[str, Any]:
+    def played(self, task: Task, baseline: str) -> Mapping[str, Any]:
         """Return what a baseline makes of the first docs, played once. Raises NotExaminedError where a role is free."""
         free = [role for role in task.roles if role not in self.roles]
         if free:
             what = f"no model for its role {free[0]} here: name one under `roles`"
             raise NotExaminedError(what, where=task.qualified)
-        if (task.name, player) not in self._plays:
-            self._plays[task.name, player] = play(self, task, player)
-        return self._plays[task.name, player]
+        if (task.name, baseline) not in self._plays:
+            self._plays[task.name, baseline] = play(self, task, baseline)
+        return self._plays[task.name, baseline]
 
     @functools.cached_property
     def _plays(self) -> dict[tuple[str, str], Mapping[str, Any]]:
@@ -154,19 +154,19 @@ class Subject:
         return bool(self.plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY))
 
 
-def play(subject: Subject, task: Task, player: str) -> Mapping[str, Any]:
+def play(subject: Subject, task: Task, baseline: str) -> Mapping[str, Any]:
     """Run a baseline on a few docs and return metrics, questions, answers and scores. Raises what a run raises."""
     roles = {role: subject.roles[role] for role in task.roles}
     repeats = _fewest_repeats(subject, task)
     options = replace(subject.options(task), roles=roles, limit=subject.docs, repeats=repeats, seed=SEED)
     with tempfile.TemporaryDirectory(prefix="creval-") as folder:
-        done = run([task.qualified], f"baseline/{player}", replace(options, output=Path(folder) / "run"))
+        done = run([task.qualified], f"baseline/{baseline}", replace(options, output=Path(folder) / "run"))
         (result,) = done.results["tasks"]
         samples = _rows(done.folder / "samples")
         scores = _rows(done.folder / "scores")
     errored = [key for key, row in scores.items() if row["status"] == "errored"]
     if errored:
-        raise CrevalError(f"{errored[0]} of the {player} ended as errored: {scores[errored[0]]['reason']}")
+        raise CrevalError(f"{errored[0]} of the {baseline} ended as errored: {scores[errored[0]]['reason']}")
     return {
         "metrics": result["metrics"],
         "questions": {key: [call["messages"] for call in row["calls"]] for key, row in samples.items()},

@@ -123,13 +123,13 @@ def answers(subject: Subject, name: str) -> Iterator[str]:
     """
     task = subject.load(name)
     stated = [each for each in task.examples if each.status is Status.SCORED]
-    gold = next((each for each in stated if each.player is None), stated[0] if stated else None)
+    gold = next((each for each in stated if each.baseline is None), stated[0] if stated else None)
     if gold is None:
         return
     subject.need_data(task)
     instead = [entry[0] for entry in gold.answers] or [Said("")]  # what a baseline says is not stated
     spoken = [
-        replace(gold, name=repr(text[:20]), player=None, answers=[_said(text, each) for each in instead], scores={})
+        replace(gold, name=repr(text[:20]), baseline=None, answers=[_said(text, each) for each in instead], scores={})
         for text in SPOKEN
     ]
     played = replace(task, examples=spoken)
@@ -155,7 +155,7 @@ def frame(subject: Subject, name: str) -> Iterator[str]:
     Not always the primary one: random words are further apart than the best appropriate ones.
     """
     task = subject.load(name)
-    missing = [player for player in ("floor", "ceiling") if player not in task.baselines]
+    missing = [baseline for baseline in ("floor", "ceiling") if baseline not in task.baselines]
     if missing:
         yield f"`baselines` names no {' and no '.join(missing)}"
         return
@@ -163,7 +163,7 @@ def frame(subject: Subject, name: str) -> Iterator[str]:
     directed = {metric.name for metric in task.metrics if metric.higher_is_better is not None}
     if not directed:
         return
-    low, high = (_values(subject.played(task, player)["metrics"]) for player in ("floor", "ceiling"))
+    low, high = (_values(subject.played(task, baseline)["metrics"]) for baseline in ("floor", "ceiling"))
     compared = [(name, *_oriented(task, name, low.get(name), high.get(name))) for name in sorted(directed)]
     if not any(floor is not None and ceiling is not None and floor < ceiling for _, floor, ceiling in compared):
         said = ", ".join(f"{name}: {low.get(name)} and {high.get(name)}" for name in sorted(directed))

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from creval.resources.wordlists import WordList
 from creval_association.banks import DratAnchors
+from creval_association.baselines.greedy import greedy
+from creval_association.baselines.greedy_nouns import GreedyNouns
+from creval_association.baselines.random_nouns import RandomNouns
 from creval_association.geometry import mean_pairwise_distance, unit
-from creval_association.players.greedy import greedy
-from creval_association.players.greedy_nouns import GreedyNouns
-from creval_association.players.random_nouns import RandomNouns
 from creval_association.scorers.drat import Drat
 
 WORDS = [f"w{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(300)]
@@ -60,7 +60,7 @@ def test_greedy_beats_random_lists_by_far() -> None:
     assert min(best) > max(chance)
 
 
-def test_players_depend_on_the_seed_alone() -> None:
+def test_baselines_depend_on_the_seed_alone() -> None:
     where = context(embedding=TABLE, wordlist=WordList("test", WORDS))
     for player in (RandomNouns(), GreedyNouns()):
         assert player.reply(turn({}, where, 3)) == player.reply(turn({}, where, 3))

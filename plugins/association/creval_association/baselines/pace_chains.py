@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from creval.plugin import Turn
+from creval_association.baselines.candidates import CandidatePool
+from creval_association.baselines.greedy import greedy
 from creval_association.lookup import Lookup
-from creval_association.players.candidates import CandidatePool
-from creval_association.players.greedy import greedy
 
 __all__ = ["GreedyChains", "RandomChains"]
 

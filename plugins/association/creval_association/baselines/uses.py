@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from creval.plugin import Turn
+from creval_association.baselines.candidates import CandidatePool
 from creval_association.lookup import Lookup
-from creval_association.players.candidates import CandidatePool
 
 __all__ = ["FarthestUses", "RandomUses"]
 
