@@ -19,5 +19,5 @@ def creval_components(registry: Registry) -> None:
         "analysis",
         "judge-agreement",
         "creval_agreement.judge_agreement:JudgeAgreement",
-        "Whether a judge says what people say, and the same twice.",
+        "Agreement of a judge with people, and with itself.",
     )

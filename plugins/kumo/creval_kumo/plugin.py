@@ -156,7 +156,7 @@ def _register_analyses(registry: Registry) -> None:
         "analysis",
         "kumo-structure",
         f"{home}.structure:StructureAnalysis",
-        "Does the structure of games tell which are solved?",
+        "How the structure of games predicts success.",
     )
     add("analysis", "kumo-domains", f"{home}.domains:DomainsAnalysis", "Success and actions by domain (Figure 3).")
     add("analysis", "kumo-split", f"{home}.split:SplitAnalysis", "Split a domain into two that share no truth.")

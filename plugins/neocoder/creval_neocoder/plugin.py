@@ -46,13 +46,13 @@ def creval_components(registry: Registry) -> None:
     _register_strategies(registry)
     home = "creval_neocoder.analysis.commands"
     registry.add(
-        "analysis", "neocoder-table", f"{home}:TableAnalysis", "NeoCoder by state, beside the paper's Table 3."
+        "analysis", "neocoder-table", f"{home}:TableAnalysis", "NeoCoder by state, next to the paper's Table 3."
     )
     registry.add(
         "analysis",
         "neocoder-strategies",
         "creval_neocoder.analysis.strategies:StrategiesAnalysis",
-        "Strategies against plain answers, beside the paper's Table 5.",
+        "Strategies against plain answers, next to the paper's Table 5.",
     )
     registry.add("analysis", "neocoder-human", f"{home}:HumanAnalysis", "What human programmers do (Eqs. 5 and 6).")
 

@@ -28,7 +28,7 @@ _OWN = ("generation_overrides", "condition_overrides", "prompt_overrides", "repl
 @click.option(
     "--baselines",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder of runs in which to look for baseline/floor and baseline/ceiling (default: where RUN stands).",
+    help="A folder of runs in which to look for baseline/floor and baseline/ceiling (default: the folder of RUN).",
 )
 @click.option("--html", type=NewPath(), metavar="FILE", help="Write one page with samples, to read in any browser.")
 @click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
@@ -41,9 +41,9 @@ _OWN = ("generation_overrides", "condition_overrides", "prompt_overrides", "repl
 )  # fmt: skip
 @click.option(
     "--error", type=click.Choice(["interval", "se", "none"]), default="interval", show_default=True,
-    help="What the layout models has next to a value: the 95 % interval, the standard error, or nothing.",
+    help="What --layout models prints next to a value: the 95 % interval, the standard error, or nothing.",
 )  # fmt: skip
-@click.option("--no-groups", is_flag=True, help="Layout models without the tests of which models differ.")
+@click.option("--no-groups", is_flag=True, help="With --layout models: do not test which models differ.")
 @format_options
 @click.pass_context
 def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, **more: Any) -> None:

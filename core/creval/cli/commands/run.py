@@ -24,7 +24,7 @@ _FILES = ("sweep.yaml", "run.yaml")
     "--model", "-m", multiple=True, metavar="M", help="Use this model instead of the file's. Repeat it for a sweep."
 )
 @click.option("--shard", metavar="I/N", help="Only the I-th of N fixed parts of the docs; see creval merge.")
-@click.option("--max-models", type=click.IntRange(min=1), metavar="N", help="Run so many of the models at once.")
+@click.option("--max-models", type=click.IntRange(min=1), metavar="N", help="Run this many of the models at once.")
 @click.option("--max-cost", type=float, metavar="USD", help="Stop when all runs together have cost this much.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many requests of all runs together.")
 @click.option("--base-url", metavar="URL", help="URL of an OpenAI-compatible server, instead of the file's.")
@@ -42,12 +42,12 @@ _FILES = ("sweep.yaml", "run.yaml")
 @trust_option
 @click.pass_context
 def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool, **given: Any) -> None:
-    """Run what FILE says: tasks, one model or several, and options. A run folder stands for the file in it.
+    """Run what FILE says: tasks, one model or several, and options. For a run folder, the file in it is used.
 
     Without a FILE, `creval run --tasks A,B --model M` is the same as `creval --tasks A,B --model M`.
 
-    Done again it makes only what is missing: samples that were not made or ended as errored, models that were not
-    asked. Several models make one folder with a run of each and one table.
+    Run again, it adds only what is missing: samples that are absent or ended as errored, models that were not
+    asked. Several models share one folder, with a run of each, and one table.
     """
     from dataclasses import replace
 

@@ -12,8 +12,8 @@ __all__ = ["runs"]
 
 @click.command(epilog="Example: creval runs runs --model 'openai/*' --task drat --status done")
 @click.argument("places", metavar="[DIR]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--model", multiple=True, metavar="PATTERN", help="Only runs of such models, e.g. 'openai/*'.")
-@click.option("--task", multiple=True, metavar="PATTERN", help="Only runs with such a task, e.g. 'kumo_*'.")
+@click.option("--model", multiple=True, metavar="PATTERN", help="Only runs of models that match, e.g. 'openai/*'.")
+@click.option("--task", multiple=True, metavar="PATTERN", help="Only runs with a task that matches, e.g. 'kumo_*'.")
 @click.option("--status", multiple=True, metavar="S", help="Only runs that are done, interrupted, failed, running ...")
 @click.option("--with", "words", multiple=True, metavar="TEXT", help="Only runs whose run.json holds this text.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -55,7 +55,7 @@ def score(
 
     --task-file scores with another YAML of a task, where it asks the same: other parsers, scorers, metrics.
     --task adds a variant (or any task) that asks what a task of RUN asked; the model is not asked again.
-    What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
+    Stored verdicts of a judge are used again and not paid twice; those of other judges are kept.
     """
     from creval.cli.option_values import read_roles, texts
     from creval.cli.run_summary import ending
