@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.chat_server import Answer, ChatServer, Received
 from support.completions_server import CompletionsServer
 
 from creval import RunOptions, open_run, run
@@ -188,3 +189,106 @@ def test_the_likelihoods_of_single_texts_equal_those_of_lm_eval(
     ours = [(each["logprob"], each["greedy"]) for each in sample.outcome["choices"]]
     assert [one for one, _ in ours] == pytest.approx([one for one, _ in theirs], abs=1e-9)
     assert [greedy for _, greedy in ours] == [greedy for _, greedy in theirs]
+
+
+PROBLEMS = [
+    ("A cart holds 12 sacks. How many do 3 carts hold?", "3 * 12 = 36.\n#### 36", "3 * 12 is 36.\n#### 36"),
+    ("Of 20 lamps 4 are broken. How many burn?", "20 - 4 = 16.\n#### 16", "So it is 16."),
+    ("How many seats have 48 rows of 25?", "48 * 25 = 1,200.\n#### 1,200", "#### 1,200 seats, in 48 rows"),
+    ("A rope costs $3 a metre. What do 7 metres cost?", "3 * 7 = 21.\n#### 21", "The price is $21"),
+    ("It is 4 degrees and falls by 9. What is it then?", "4 - 9 = -5.\n#### -5", "#### -5"),
+    ("How many eggs are 5 dozen?", "5 * 12 = 60.\n#### 60", "#### 61"),
+    ("How many days have 2 weeks?", "2 * 7 = 14.\n#### 14", "I cannot say."),
+    ("How many legs have 6 hens?", "6 * 2 = 12.\n#### 12", "First #### 10, no: #### 12"),
+]
+SOLVED = [
+    ("What is a third of 9?", "9 / 3 = 3.\n#### 3"),
+    ("How many minutes has an hour?", "An hour has 60.\n#### 60"),
+]
+GSM8K = """
+schema: 1
+task: gsm8k
+version: 1.0.0
+title: Made-up data in the form of gsm8k
+dataset: {source: file, file: gsm8k.jsonl, fields: {target: {from: answer, pattern: "#### (.+)", as: number}}}
+prompt: [{role: user, content: "Question: {{ question }}\\nAnswer:"}]
+few_shot: {n: 2, pool: gsm8k_solved.jsonl, as: FORM, answer: " {{ answer }}"}
+generation: {temperature: 0, max_tokens: 256, stop: ["Question:"]}
+readings:
+  strict: [{regex: {pattern: "#### (-?[0-9.,]+)", choose: first}}, {last_number: {refine: true}}]
+  flexible: [{regex: {pattern: "-?[$0-9.,]{2,}|-?[0-9]+", choose: last}}, {last_number: {refine: true}}]
+score: numeric
+metrics:
+  - {name: numeric@strict, failed: zero}
+  - {name: numeric@flexible, failed: zero}
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "turns"])
+def test_generated_answers_are_asked_for_and_read_as_lm_eval_does(
+    form: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same prompts with solved examples, and both readings of each answer scored alike (gsm8k's filters)."""
+    from lm_eval.evaluator import simple_evaluate
+    from lm_eval.models.openai_completions import LocalChatCompletion
+
+    for variable, value in (("HF_DATASETS_OFFLINE", "1"), ("HF_HUB_OFFLINE", "1"), ("HF_HOME", str(folder / "hf"))):
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", folder / "hf")
+    for name, rows in (("gsm8k", [each[:2] for each in PROBLEMS]), ("gsm8k_solved", SOLVED)):
+        lines = (json.dumps(dict(zip(("question", "answer"), row, strict=True))) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    (folder / "gsm8k.yaml").write_text(GSM8K.replace("FORM", form))
+
+    def said(request: Received) -> Answer:
+        return Answer(next(text for question, _, text in PROBLEMS if question in request.prompt))
+
+    config = {
+        "task": "gsm8k",
+        "dataset_path": "json",
+        "dataset_kwargs": {
+            "data_files": {"test": str(folder / "gsm8k.jsonl"), "train": str(folder / "gsm8k_solved.jsonl")}
+        },
+        "test_split": "test",
+        "fewshot_split": "train",
+        "fewshot_config": {"sampler": "first_n"},
+        "num_fewshot": 2,
+        "output_type": "generate_until",
+        "doc_to_text": "Question: {{question}}\nAnswer:",
+        "doc_to_target": "{{answer}}",
+        "metric_list": [{"metric": "exact_match", "regexes_to_ignore": [",", "\\$", "(?s).*#### ", "\\.$"]}],
+        "generation_kwargs": {"until": ["Question:"], "do_sample": False, "temperature": 0.0},
+        "filter_list": [
+            {
+                "name": "strict-match",
+                "filter": [
+                    {"function": "regex", "regex_pattern": "#### (\\-?[0-9\\.\\,]+)"},
+                    {"function": "take_first"},
+                ],
+            },
+            {
+                "name": "flexible-extract",
+                "filter": [
+                    {"function": "regex", "group_select": -1, "regex_pattern": "(-?[$0-9.,]{2,})|(-?[0-9]+)"},
+                    {"function": "take_first"},
+                ],
+            },
+        ],
+    }
+    with ChatServer(script=said) as server:
+        model = LocalChatCompletion(f"{server.url}/chat/completions", model="mock", max_gen_toks=256)
+        found = simple_evaluate(
+            model, tasks=[config], bootstrap_iters=0, apply_chat_template=True, fewshot_as_multiturn=form == "turns"
+        )
+        asked = len(server.requests)
+        done = run([str(folder / "gsm8k.yaml")], "chat/mock", RunOptions(base_url=server.url, output=folder / "run"))
+        theirs, ours = (
+            {str(request.body["messages"]): (request.body["messages"], request.body["stop"]) for request in part}
+            for part in (server.requests[:asked], server.requests[asked:])
+        )
+    assert found is not None and len(theirs) == len(PROBLEMS)
+    assert ours == theirs
+    for reading, filtered in (("strict", "strict-match"), ("flexible", "flexible-extract")):
+        value = done.metrics("gsm8k")[f"numeric@{reading}"]["value"]
+        assert value == pytest.approx(found["results"]["gsm8k"][f"exact_match,{filtered}"], abs=1e-9)
+    assert [metric["value"] for metric in done.metrics("gsm8k").values()] != [1.0, 1.0]
