@@ -1,6 +1,8 @@
 """One small model, SmolLM2-135M-Instruct, by each way that this machine has: the same numbers, and how fast.
 
-    python benchmarks/hf/ways.py FOLDER [--questions 16] [--tokens 32]      (FOLDER: what smollm2.py wrote)
+    python benchmarks/hf/ways.py FOLDER [--questions 16] [--tokens 32] [--times-only]
+
+FOLDER is what smollm2.py wrote.
 
 Seconds by the clock and of the processor, the parts interleaved three times, medians. `hf/` computes numbers of 32 bits
 by torch, `embedded/` and llama.cpp's server the same weights in 4 bits: other programs, so answers may differ.
@@ -82,6 +84,7 @@ async def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--questions", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--times-only", action="store_true", help="compare no numbers")
     asked = parser.parse_args()
     hf = HfProvider(str(asked.folder.resolve()), ProviderOptions(offline=True))
     alone = HfProvider(f"{asked.folder.resolve()}?batch_size=1", ProviderOptions(offline=True))
@@ -89,7 +92,8 @@ async def main() -> None:
     server, address = started_server()
     chat = ChatProvider(ENDPOINTS["chat"], "smollm2", ProviderOptions(base_url=address))
     things = THINGS[: asked.questions]
-    await compare(hf, asked.folder, things)
+    if not asked.times_only:
+        await compare(hf, asked.folder, things)
 
     async def all_of(provider: Any) -> None:
         await asyncio.gather(*(provider.generate(question(thing, asked.tokens)) for thing in things))
@@ -106,8 +110,8 @@ async def main() -> None:
         "lm-eval's hf, likelihoods": by_lm_eval(asked.folder, [choices(thing) for thing in things]),
     }
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for work in ways.values():
-        await work()  # what is loaded or compiled with the first call
+    for name, work in ways.items():
+        print(f"{name}: the first time {(await timed(work))[0]:.1f} s, with loading", flush=True)
     for _ in range(3):
         for name, work in ways.items():
             times[name].append(await timed(work))
