@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from creval_testing.rules.subject import Installed
     from creval_testing.scripted_models import RunTask, Says, Script
 
 __all__ = ["conformance", "replay", "run_folder", "run_task", "scripted_judge", "scripted_model"]
@@ -31,10 +34,16 @@ def conformance(
     from creval_testing.rules.examine import Case, cases, faults_of
     from creval_testing.rules.subject import NotExaminedError, Subject
 
-    subject = Subject(plugin, dict(resources or {}), dict(roles or {}), docs)
+    installed = _installed(os.environ.get("CREVAL_PLUGINS"))
+    subject = Subject(plugin, dict(resources or {}), dict(roles or {}), docs, installed)
 
     class TestConformance:
         """Every rule of docs/testing.md."""
+
+        @pytest.fixture(scope="class", autouse=True)
+        def _closed(self) -> Iterator[None]:
+            yield
+            subject.close()
 
         @pytest.mark.parametrize("case", cases(subject), ids=str)
         def test_rule(self, case: Case) -> None:
@@ -46,6 +55,14 @@ def conformance(
                 pytest.fail("\n".join([f"the rule {case} is broken:", *faults]), pytrace=False)
 
     return TestConformance
+
+
+@functools.cache
+def _installed(allowed: str | None) -> Installed:
+    """All plugins that CREVAL_PLUGINS allows: loaded once for the suites of a repository with several."""
+    from creval_testing.rules.subject import Installed
+
+    return Installed()
 
 
 @pytest.fixture

@@ -120,18 +120,20 @@ GOLD_DOCS = 5
 
 
 async def run_examples(
-    task: Task, options: RunOptions, plugins: Plugins, gold_docs: int = GOLD_DOCS
+    task: Task, options: RunOptions, plugins: Plugins, gold_docs: int = GOLD_DOCS, dataset: Dataset | None = None
 ) -> list[ExampleOutcome]:
     """Run every example of a task. `options.resources` may name other instruments.
 
     What the ceiling says is right of every doc: an example of it that names none is played for `gold_docs` of them, and
     the outcome is that of the first doc which does not end as stated.
+    `dataset` are the task's data where they are open already.
     Other roles than the target say what the example scripts; a real model is asked only where `options.roles` names it.
     Raises what opening the data and resources raises; a failed example raises nothing, see `faults`.
     """
     data_options = replace(DataOptions.from_environment(offline=options.offline), seed=options.seed)
     task = with_roles(task, options.resources)
-    dataset = open_dataset(task.dataset, plugins.registry, data_options)
+    if dataset is None:
+        dataset = open_dataset(task.dataset, plugins.registry, data_options)
     resources = open_resources(options, plugins)  # once for all: an embedding takes longer to load than to use
     shared = _Shared(options, plugins, resources, gold_docs)
     try:

@@ -61,13 +61,16 @@ class Finding:
 
 
 def cases(subject: Subject) -> list[Case]:
-    """Return every case of a plugin. Raises UnknownNameError where it is not installed or failed to load."""
+    """Return every case of a plugin, those of a task together: they share its data.
+
+    Raises UnknownNameError where the plugin is not installed or failed to load.
+    """
     assert subject.info
     leading = set(subject.leading)
     of_tasks = [
         Case(name, task)
-        for name, rule in OF_TASK.items()
         for task in subject.tasks
+        for name, rule in OF_TASK.items()
         if task in leading or not rule.leading
     ]
     return [*(Case(name) for name in OF_PLUGIN), *of_tasks]
@@ -93,4 +96,5 @@ def examine(subject: Subject) -> list[Finding]:
             findings.append(Finding(case, faults_of(subject, case)))
         except NotExaminedError as error:
             findings.append(Finding(case, not_examined=error.what))
+    subject.close()
     return findings

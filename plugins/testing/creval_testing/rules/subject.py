@@ -25,7 +25,7 @@ from creval.plugin.authoring import (
 from creval.plugin.data import DataOptions
 from creval.plugin.loading import PluginInfo, Plugins, load_plugins
 
-__all__ = ["NotExaminedError", "Subject", "play"]
+__all__ = ["Installed", "NotExaminedError", "Subject", "play"]
 
 SEED = 7
 
@@ -34,26 +34,38 @@ class NotExaminedError(CrevalError):
     """A rule cannot be checked here: data come over the network, or a role has no model."""
 
 
+class Installed:
+    """Every installed plugin, loaded at the first use; subjects may share it."""
+
+    @functools.cached_property
+    def plugins(self) -> Plugins:
+        return load_plugins()
+
+    @functools.cached_property
+    def index(self) -> TaskIndex:
+        return TaskIndex(self.plugins)
+
+
 @dataclass(frozen=True)
 class Subject:
     """One installed plugin. `resources` are instruments in place of the tasks' own, `roles` models that play roles.
 
-    `docs` is how many docs of a task are played where a rule plays it.
+    `docs` is how many docs of a task are played where a rule plays it. Tasks may use resources of other plugins.
     """
 
     name: str
     resources: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     docs: int = 2
+    installed: Installed = field(default_factory=Installed)
 
-    @functools.cached_property
+    @property
     def plugins(self) -> Plugins:
-        """Every installed plugin: tasks may use resources of others."""
-        return load_plugins()
+        return self.installed.plugins
 
-    @functools.cached_property
+    @property
     def index(self) -> TaskIndex:
-        return TaskIndex(self.plugins)
+        return self.installed.index
 
     @property
     def info(self) -> PluginInfo:
@@ -103,8 +115,14 @@ class Subject:
 
     def load(self, task: str) -> Task:
         """Load one of the plugin's tasks. Raises TaskError with every problem."""
-        header = next(each for each in self.headers if each.name == task)
-        return self.index.load(TaskFile(header.file, header.variant))
+        if task not in self._loaded:
+            header = next(each for each in self.headers if each.name == task)
+            self._loaded[task] = self.index.load(TaskFile(header.file, header.variant))
+        return self._loaded[task]
+
+    @functools.cached_property
+    def _loaded(self) -> dict[str, Task]:
+        return {}
 
     def options(self, task: Task) -> RunOptions:
         """Return the options that a task is run with: offline, and with what replaces its resources."""
@@ -112,7 +130,17 @@ class Subject:
         return RunOptions(resources=own, offline=True, allow_code_execution=True)
 
     def dataset(self, task: Task) -> Dataset:
-        """Open a task's data, offline. Raises NotExaminedError where they are remote and not here."""
+        """Open a task's data, offline. They stay open until other data are asked for, or until `close`.
+
+        Raises NotExaminedError where they are remote and not here.
+        """
+        data = repr(task.dataset)
+        if data not in self._open:
+            self.close()
+            self._open[data] = self._opened(task)
+        return self._open[data]
+
+    def _opened(self, task: Task) -> Dataset:
         try:
             return open_dataset(task.dataset, self.plugins.registry, DataOptions.from_environment(offline=True))
         except DataError as error:
@@ -124,16 +152,15 @@ class Subject:
                 ) from error
             raise
 
-    def need_data(self, task: Task) -> None:
-        """Raise what `dataset` raises; what could be opened once is not opened again."""
-        data = repr(task.dataset)
-        if data not in self._at_hand:
-            self.dataset(task).close()
-            self._at_hand.add(data)
-
     @functools.cached_property
-    def _at_hand(self) -> set[str]:
-        return set()
+    def _open(self) -> dict[str, Dataset]:
+        """The data that are open, of one task at most: some are large."""
+        return {}
+
+    def close(self) -> None:
+        """Close the data."""
+        while self._open:
+            self._open.popitem()[1].close()
 
     def played(self, task: Task, baseline: str) -> Mapping[str, Any]:
         """Return what a baseline makes of the first docs, played once. Raises NotExaminedError where a role is free."""

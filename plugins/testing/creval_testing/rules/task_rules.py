@@ -20,7 +20,7 @@ from creval.plugin.authoring import (
 )
 from creval_testing.check_files import check_file
 from creval_testing.rules.subject import Subject, play
-from creval_testing.task_examples import GOLD_DOCS, run_examples
+from creval_testing.task_examples import GOLD_DOCS, ExampleOutcome, run_examples
 
 __all__ = ["answers", "examples", "frame", "parsers", "repeatable"]
 
@@ -45,19 +45,19 @@ def task_files(subject: Subject) -> Iterator[str]:
 def templates(subject: Subject, name: str) -> Iterator[str]:
     """Every prompt can be rendered for every doc of the task; those that a component fills in name known fields."""
     task = subject.load(name)
-    with subject.dataset(task) as dataset:
-        problems = check_fields(task, dataset, subject.plugins.registry)
-        yield from (" ".join(str(problem).split()) for problem in problems)
-        if problems:
-            return
-        own = [key for key in task.prompts if _is_filled_by_docs(subject, task, key)]
-        for doc in dataset:
-            for key in own:
-                try:
-                    render_prompt(task, key, doc.fields)
-                except CrevalError as error:
-                    yield f"doc {doc.id!r}: {' '.join(str(error).split())}"
-                    return  # the next docs have the same fault
+    dataset = subject.dataset(task)
+    problems = check_fields(task, dataset, subject.plugins.registry)
+    yield from (" ".join(str(problem).split()) for problem in problems)
+    if problems:
+        return
+    own = [key for key in task.prompts if _is_filled_by_docs(subject, task, key)]
+    for doc in dataset:
+        for key in own:
+            try:
+                render_prompt(task, key, doc.fields)
+            except CrevalError as error:
+                yield f"doc {doc.id!r}: {' '.join(str(error).split())}"
+                return  # the next docs have the same fault
 
 
 def _is_filled_by_docs(subject: Subject, task: Task, prompt: str) -> bool:
@@ -110,9 +110,8 @@ def examples(subject: Subject, name: str) -> Iterator[str]:
         yield "`tests` has no answer that cannot be read: none with status: unparsed"
     if len(stated) < FEWEST:
         yield f"`tests` has {len(stated)} answers: state at least {FEWEST}"
-    subject.need_data(task)
     gold_docs = GOLD_DOCS if name in subject.leading else 1
-    for outcome in asyncio.run(run_examples(task, subject.options(task), subject.plugins, gold_docs)):
+    for outcome in _outcomes(subject, task, gold_docs):
         yield from (f"{outcome.example}: {fault}" for fault in outcome.faults)
 
 
@@ -126,17 +125,21 @@ def answers(subject: Subject, name: str) -> Iterator[str]:
     gold = next((each for each in stated if each.baseline is None), stated[0] if stated else None)
     if gold is None:
         return
-    subject.need_data(task)
     instead = [entry[0] for entry in gold.answers] or [Said("")]  # what a baseline says is not stated
     spoken = [
         replace(gold, name=repr(text[:20]), baseline=None, answers=[_said(text, each) for each in instead], scores={})
         for text in SPOKEN
     ]
     played = replace(task, examples=spoken)
-    for outcome in asyncio.run(run_examples(played, subject.options(task), subject.plugins)):
+    for outcome in _outcomes(subject, played):
         reason = outcome.score.reason or ""
         if outcome.score.status is Status.ERRORED and _SCRIPT_ENDS not in reason:
             yield f"the answer {outcome.example} ends as errored: {reason[:160]}"
+
+
+def _outcomes(subject: Subject, task: Task, gold_docs: int = GOLD_DOCS) -> Sequence[ExampleOutcome]:
+    dataset = subject.dataset(task)
+    return asyncio.run(run_examples(task, subject.options(task), subject.plugins, gold_docs, dataset))
 
 
 def _said(text: str, instead: Said) -> Sequence[Said]:
@@ -159,7 +162,7 @@ def frame(subject: Subject, name: str) -> Iterator[str]:
     if missing:
         yield f"`baselines` names no {' and no '.join(missing)}"
         return
-    subject.need_data(task)
+    subject.dataset(task)
     directed = {metric.name for metric in task.metrics if metric.higher_is_better is not None}
     if not directed:
         return
@@ -182,7 +185,7 @@ def repeatable(subject: Subject, name: str) -> Iterator[str]:
     task = subject.load(name)
     if "floor" not in task.baselines:
         return
-    subject.need_data(task)
+    subject.dataset(task)
     first, second = subject.played(task, "floor"), play(subject, task, "floor")
     for what in ("questions", "answers", "scores"):
         if first[what] != second[what]:
