@@ -26,7 +26,7 @@ ALLOWED: Mapping[str, str] = {
     "no bubblewrap": "apt-get install bubblewrap",
     "no fish: ": "apt-get install fish",
     "no zsh: ": "apt-get install zsh",
-    "no lm-eval": "pip install 'lm-eval==0.4.13' tenacity (make test installs it with the extra `test`)",
+    "no lm-eval": "pip install 'lm-eval==0.4.13' tenacity (make test installs both with creval-likelihoods[test])",
     "no /proc on this system": "run on Linux",
 }
 """What a reason holds -> how to get rid of the skip; `nothing` where another test shows the same."""

@@ -13,7 +13,6 @@ from creval.types.messages import Origin
 from creval.types.sample import SampleKey
 
 pytestmark = pytest.mark.model
-lm_eval = pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13'")
 
 CONTEXTS = ["", "Which is it?", "Which is it? \n", "word", "<s>he was", " ".join(f"{i} with" for i in range(200))]
 TEXTS = [" the", " of and", "x", "  the one with\n", " naïve 日本", " the"]
@@ -28,6 +27,7 @@ def call(requests: Sequence[tuple[str, str]], output: Any = "loglikelihood", **s
 
 
 def by_lm_eval(folder: Any) -> tuple[list[tuple[float, bool]], list[float]]:
+    pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13'")
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 

@@ -248,7 +248,7 @@ TRAINED = {"length_constraints:number_sentences", "change_case:capital_word_freq
 def theirs() -> Any:
     """lm-eval's own checkers, with NLTK's look-up of its data put aside."""
     nltk = pytest.importorskip("nltk")
-    pytest.importorskip("lm_eval")
+    pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13'")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nltk.data, "find", lambda *_: None)
         patch.setitem(sys.modules, "immutabledict", SimpleNamespace(immutabledict=dict))  # they need no more of it
