@@ -13,8 +13,6 @@ from support.completions_server import CompletionsServer
 
 from creval import RunOptions, open_run, run
 
-lm_eval = pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
-
 CONTEXT = 40
 """The longest prompt of the model: contexts are cut, and texts are scored in several windows."""
 
@@ -127,57 +125,83 @@ def server() -> Iterator[CompletionsServer]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name, rows in DATA.items():
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        head = f"schema: 1\ntask: {name}\nversion: 1.0.0\ntitle: Made-up data in the form of {name}\n"
-        (tmp_path / f"{name}.yaml").write_text(head + CREVAL[name], encoding="utf-8")
+    write_tasks(tmp_path)
     return tmp_path
 
 
-def by_lm_eval(name: str, server: CompletionsServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """Return lm-eval's metrics of a task."""
-    for variable, value in (("HF_DATASETS_OFFLINE", "1"), ("HF_HUB_OFFLINE", "1"), ("HF_HOME", str(folder / "hf"))):
-        monkeypatch.setenv(variable, value)
-    from lm_eval.evaluator import simple_evaluate
+def write_tasks(folder: Path) -> None:
+    """Write the data, and creval's tasks on them."""
+    for name, rows in DATA.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        head = f"schema: 1\ntask: {name}\nversion: 1.0.0\ntitle: Made-up data in the form of {name}\n"
+        (folder / f"{name}.yaml").write_text(head + CREVAL[name], encoding="utf-8")
+
+
+def lm_eval_model(server: CompletionsServer) -> Any:
+    """lm-eval's client of the server."""
+    pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
     from lm_eval.models.openai_completions import LocalCompletionsAPI
 
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", folder / "hf")
-    model = LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=CONTEXT)
-    config = LM_EVAL[name] | {
-        "task": name,
-        "dataset_path": "json",
-        "dataset_kwargs": {"data_files": {"test": str(folder / f"{name}.jsonl")}},
-        "test_split": "test",
-    }
-    found = simple_evaluate(model, tasks=[config], bootstrap_iters=0)
+    return LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=CONTEXT)
+
+
+@pytest.fixture(scope="module")
+def theirs(server: CompletionsServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, float]]:
+    """lm-eval's metrics of each task, in one evaluation."""
+    folder = tmp_path_factory.mktemp("lm_eval")
+    write_tasks(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, value in (("HF_DATASETS_OFFLINE", "1"), ("HF_HUB_OFFLINE", "1"), ("HF_HOME", str(folder / "hf"))):
+            patch.setenv(variable, value)
+        model = lm_eval_model(server)
+        from lm_eval.evaluator import simple_evaluate
+
+        patch.setattr("datasets.config.HF_DATASETS_CACHE", folder / "hf")
+        configs = [
+            config
+            | {
+                "task": name,
+                "dataset_path": "json",
+                "dataset_kwargs": {"data_files": {"test": str(folder / f"{name}.jsonl")}},
+                "test_split": "test",
+            }
+            for name, config in LM_EVAL.items()
+        ]
+        found = simple_evaluate(model, tasks=configs, bootstrap_iters=0)
     assert found is not None
-    return {key.removesuffix(",none"): value for key, value in found["results"][name].items() if key.endswith(",none")}
+    return {
+        name: {key.removesuffix(",none"): value for key, value in metrics.items() if key.endswith(",none")}
+        for name, metrics in found["results"].items()
+    }
 
 
 @pytest.mark.parametrize("form", ["echo", "vllm"])
 @pytest.mark.parametrize("name", LM_EVAL)
 def test_aggregates_equal_those_of_lm_eval(
-    name: str, form: str, server: CompletionsServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    form: str,
+    theirs: dict[str, dict[str, float]],
+    server: CompletionsServer,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    theirs = by_lm_eval(name, server, folder, monkeypatch)
     monkeypatch.setattr(server, "vllm", form == "vllm")
     model = "hosted_vllm/mock" if form == "vllm" else "chat/mock"
     done = run([str(folder / f"{name}.yaml")], model, RunOptions(base_url=server.url, output=folder / "run"))
     ours = {NAMES.get(each, each): metric["value"] for each, metric in done.metrics(name).items()}
     wanted = [each["metric"] for each in LM_EVAL[name]["metric_list"]]
     assert sorted(ours) == sorted(wanted)
-    assert ours == pytest.approx({metric: theirs[metric] for metric in wanted}, abs=1e-6, rel=1e-9)
+    assert ours == pytest.approx({metric: theirs[name][metric] for metric in wanted}, abs=1e-6, rel=1e-9)
 
 
 @pytest.mark.parametrize("context", ["", "Who are you?", "Who  are you? \n", "many words " * 20, "Ange"])
 def test_the_likelihoods_of_single_texts_equal_those_of_lm_eval(
     context: str, server: CompletionsServer, folder: Path
 ) -> None:
+    model = lm_eval_model(server)
     from lm_eval.api.instance import Instance
-    from lm_eval.models.openai_completions import LocalCompletionsAPI
 
     texts = ["la", " the king of all", "no\n", "  two blanks"]
-    model = LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=CONTEXT)
     theirs = model.loglikelihood([Instance("loglikelihood", {}, (context, text), i) for i, text in enumerate(texts)])
     rows = [{"context": context, "choices": texts, "target": 0}]
     (folder / "arc.jsonl").write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
