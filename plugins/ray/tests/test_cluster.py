@@ -8,11 +8,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.chat_server import ChatServer
+from support.commands import creval
+from support.parrot import parrot
 
 from creval import RunOptions, RunResult, run
 from creval.plugin import UsageError
@@ -127,29 +131,40 @@ def command(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.wait()
 
 
+def asking(server: ChatServer, task: str, *executor: str) -> list[str]:
+    """The words of a run that asks the server's model on an executor."""
+    command = ["--tasks", task, "--model", "hosted_vllm/m", "--base-url", server.url, "--output", "run"]
+    return [*command, "--executor", *executor]
+
+
+def wait_for_samples(process: subprocess.Popen[str], count: int) -> Path:
+    """Wait until a run has written so many samples, and return their file; the server holds the others."""
+    file = Path("run/samples/words.jsonl")
+    while process.poll() is None and not (file.exists() and file.read_bytes().count(b"\n") >= count):
+        time.sleep(0.05)
+    assert process.poll() is None and file.read_bytes().count(b"\n") < COUNT
+    return file
+
+
 def test_a_killed_command_is_resumed(words, raylets, command) -> None:
     """A run killed in the middle is resumed on the cluster."""
-    task, model = words(20 * COUNT)
-    given = ["--executor-option", "workers=2", "--executor-option", "env=CREVAL_CACHE"]
-    process = command("--tasks", task, "--model", model, "--output", "run", "--executor", raylets.spec, *given)
-    file = Path("run/samples/words.jsonl")
-    while process.poll() is None and not (file.exists() and file.read_bytes().count(b"\n") >= 50):
-        pass
-    process.kill()
-    process.communicate()
-    assert 50 <= file.read_bytes().count(b"\n") < 20 * COUNT
-    done = command("resume", "run")  # by its own executor
-    assert done.communicate()[0] and done.returncode == 0
-    here = run([task], model, RunOptions(output=Path("here")))
+    task, _ = words(COUNT)
+    with ChatServer(answer=parrot, held_after=COUNT // 2) as server:
+        given = ["--executor-option", "workers=2", "--executor-option", "env=CREVAL_CACHE"]
+        process = command(*asking(server, task, raylets.spec, *given))
+        wait_for_samples(process, COUNT // 4)
+        process.kill()
+        process.communicate()
+        server.release()
+        done = command("resume", "run")  # by its own executor
+        assert done.communicate()[0] and done.returncode == 0
+        here = run([task], "hosted_vllm/m", RunOptions(output=Path("here"), base_url=server.url))
     assert records(Path("run"), "samples") == records(here.folder, "samples")
     assert json.loads(Path("run/results.json").read_text())["tasks"] == here.results["tasks"]
 
 
 def test_keys_reach_workers_and_stand_nowhere(words, raylets, monkeypatch) -> None:
     """The workers' calls carry the key; neither the run folder nor anything that Ray writes does."""
-    from support.chat_server import ChatServer
-    from support.parrot import parrot
-
     task, _ = words(8)
     monkeypatch.setenv("HOSTED_VLLM_API_KEY", KEY)
     with ChatServer(answer=parrot) as server:
@@ -174,7 +189,6 @@ def test_a_worker_killed_while_it_scores_pays_no_verdict_twice(raylets, pools, m
     """Programs in the sandbox and a judge: what was lost is scored anew, and the judge's answers are there already."""
     if shutil.which("bwrap") is None:
         pytest.skip("no bubblewrap")
-    from support.chat_server import ChatServer
 
     class Kill:
         def on_scored(self, count: int) -> None:
@@ -237,18 +251,18 @@ def test_a_machine_lost_in_the_middle(words, raylets, pools) -> None:
 
 def test_a_cluster_of_this_machine_ends_in_order(words, raylets, command) -> None:
     """`--executor ray` starts its own; Ctrl-C ends it with the run, and the local loop goes on."""
-    task, model = words(60 * COUNT)
-    process = command("--tasks", task, "--model", model, "--output", "run", "--executor", "ray")
-    file = Path("run/samples/words.jsonl")
-    while process.poll() is None and not (file.exists() and file.read_bytes().count(b"\n") >= 20):
-        pass
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate()
-    assert process.returncode == 130 and "Resume with: creval resume run" in said, said
-    begun = file.read_bytes().count(b"\n")
-    assert 20 <= begun < 60 * COUNT
-    manifest = json.loads(Path("run/run.json").read_text())
-    assert manifest["attempts"][0]["status"] == "interrupted" and manifest["options"]["executor"] == "ray"
-    local = [sys.executable, "-m", "creval", "resume", "run", "--executor", "local"]
-    subprocess.run(local, capture_output=True, check=True)
-    assert json.loads(Path("run/results.json").read_text())["tasks"][0]["counts"]["scored"] == 60 * COUNT
+    task, _ = words(COUNT)
+    with ChatServer(answer=parrot, held_after=COUNT // 2) as server:
+        process = command(*asking(server, task, "ray"))
+        file = wait_for_samples(process, COUNT // 4)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate()
+        assert process.returncode == 130 and "Resume with: creval resume run" in said, said
+        begun = file.read_bytes().count(b"\n")
+        assert COUNT // 4 <= begun < COUNT
+        manifest = json.loads(Path("run/run.json").read_text())
+        assert manifest["attempts"][0]["status"] == "interrupted" and manifest["options"]["executor"] == "ray"
+        server.release()
+        resumed = creval(Path.cwd(), "resume", "run", "--executor", "local")
+    assert resumed.returncode == 0, resumed.stderr
+    assert json.loads(Path("run/results.json").read_text())["tasks"][0]["counts"]["scored"] == COUNT
