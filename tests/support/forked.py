@@ -1,8 +1,9 @@
 """Processes that begin where Python and creval's modules are already loaded: forks of one that has loaded them.
 
-Each is a process of its own (folder, environment, streams, exit code), and runs `python -m creval` to its end; what is
-saved is half a second for each of the hundreds that the suite starts. What a start itself shows (which modules it
-loads, signals, terminals) is shown by whole starts: `support.commands.start` and `program`.
+Each is a process of its own (folder, environment, streams, exit code), and runs `python -m creval`, or `python -c`, to
+its end; what is saved is half a second for each of the hundreds that the suite starts, and two where data sets of a hub
+are read. What a start itself shows (which modules it loads, signals, terminals) is shown by whole starts:
+`support.commands.start` and `program`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["finished"]
+__all__ = ["OF_PAGES", "finished"]
 
 LOADED = (
     *("creval.cli.main", "creval.cli.runner", "creval.cli.run_summary", "creval.api", "creval.report.result_tables"),
     *("creval.tasks.templates.environment", "jsonschema", "referencing", "numpy", "rich.console", "aiohttp"),
 )
 """What nearly every command loads; all else a command loads by itself."""
+TABLES = ("pandas", "pyarrow.parquet", "pyarrow.dataset", "dill", "fsspec", "httpx", "requests", "tqdm.auto", "yaml")
+"""What the library `datasets` loads, too. It and huggingface_hub look at HF_ENDPOINT when they are loaded."""
+OF_PAGES = ("scipy.stats", "matplotlib.figure", "pandas", "litellm")
+"""What the commands of README and docs load, too: a hundred of them run in one session."""
 AT_THE_START = ("PYTHON", "LC_", "LANG", "OMP_", "OPENBLAS_", "MALLOC_", "LD_")
 """Variables of these names are read when Python starts: a command for which they differ gets a whole start."""
 ADDED = "PYTHONPATH"
@@ -37,19 +42,27 @@ WIDTH = 20
 
 
 def finished(
-    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], patience: float
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    patience: float,
+    code: str | None = None,
+    more: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """Run `creval` with these arguments to its end. Raises subprocess.TimeoutExpired after `patience` seconds."""
-    command = [sys.executable, "-m", "creval", *arguments]
-    nest = _nest()
+    """Run `creval`, or this code, with these arguments to its end. `more` modules may be loaded already.
+
+    Raises subprocess.TimeoutExpired after `patience` seconds.
+    """
+    command = [sys.executable, *(["-m", "creval"] if code is None else ["-c", code]), *arguments]
+    nest = _nest(tuple(more) or (TABLES if "HF_ENDPOINT" in environment else ()))
     if _at_the_start(environment) != nest.started_with:
         return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=patience)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
-        asked = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
-        code = nest.hatch(asked, (out.fileno(), error.fileno()), patience)
-        if code is None:
+        asked = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment), "code": code}
+        ended = nest.hatch(asked, (out.fileno(), error.fileno()), patience)
+        if ended is None:
             raise subprocess.TimeoutExpired(command, patience, _text(out), _text(error))
-        return subprocess.CompletedProcess(command, code, _text(out), _text(error))
+        return subprocess.CompletedProcess(command, ended, _text(out), _text(error))
 
 
 def _text(file: Any) -> str:
@@ -64,12 +77,13 @@ def _at_the_start(environment: Mapping[str, str]) -> dict[str, str]:
 class _Nest:
     """The process that has loaded the modules, from this side. One command at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Sequence[str]) -> None:
         self._own, its = socket.socketpair()
         self._turn = threading.Lock()
         environment = {name: value for name, value in os.environ.items() if name != ADDED}
         self.started_with = _at_the_start(environment)
-        command = [sys.executable, "-P", __file__, str(its.fileno())]
+        environment["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # as creval loads it
+        command = [sys.executable, "-P", __file__, str(its.fileno()), *LOADED, *more]
         self._process = subprocess.Popen(command, cwd="/", env=environment, pass_fds=[its.fileno()])
         its.close()
 
@@ -96,17 +110,17 @@ class _Nest:
 
 
 @functools.cache
-def _nest() -> _Nest:
-    """The one of this process; it ends with it, as its socket does."""
-    return _Nest()
+def _nest(more: Sequence[str]) -> _Nest:
+    """The one of this process that has loaded these, too; it ends with it, as its socket does."""
+    return _Nest(more)
 
 
-def _serve(descriptor: int) -> None:
-    """Fork for each request and tell how the fork ended; return in each fork, made up as its request says."""
+def _serve(descriptor: int, modules: Sequence[str]) -> str | None:
+    """Fork for each request and tell how the fork ended; return the code in each fork, made up as its request says."""
     import gc
     import importlib
 
-    for name in LOADED:
+    for name in modules:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
@@ -134,8 +148,13 @@ def _serve(descriptor: int) -> None:
     os.environ.update(asked["environment"])
     sys.path[:0] = [str(Path.cwd()), *filter(None, os.environ.get(ADDED, "").split(os.pathsep))]
     sys.argv[1:] = asked["arguments"]
+    code: str | None = asked["code"]
+    return code
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
-    runpy.run_module("creval", run_name="__main__", alter_sys=True)
+    _code = _serve(int(sys.argv[1]), sys.argv[2:])
+    if _code is None:
+        runpy.run_module("creval", run_name="__main__", alter_sys=True)
+    else:
+        exec(_code, {"__name__": "__main__"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.forked import finished
 
 from creval.data.data_options import DataOptions
 from creval.errors import DataError, MissingPartError
@@ -107,8 +107,7 @@ def read(folder: Path, endpoint: str, mode: str) -> dict[str, Any]:
     hidden = ("HF_TOKEN", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
     environment.update(HF_ENDPOINT=endpoint, HF_HOME=str(folder / "home"), HF_HUB_DISABLE_TELEMETRY="1", NO_PROXY="*")
-    command = [sys.executable, "-c", READ, str(folder / "cache"), mode]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = finished([str(folder / "cache"), mode], folder, environment, 120, READ)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from support.forked import finished
 from support.hub_server import HubServer
 
 TOKEN = "hf_" + "abcdefgh12345678"
@@ -43,8 +42,7 @@ def read(folder: Path, endpoint: str, *cases: tuple[str, str, str, bool], token:
         "HF_HUB_DISABLE_XET": "1",
         "HF_TOKEN": token,
     }
-    command = [sys.executable, "-c", READ, str(folder / "cache"), json.dumps(cases)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = finished([str(folder / "cache"), json.dumps(cases)], folder, environment, 120, READ)
     assert done.returncode == 0, done.stderr
     found: list[Any] = json.loads(done.stdout.splitlines()[-1])
     return found

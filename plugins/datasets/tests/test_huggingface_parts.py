@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
+from support.forked import finished
 from support.hub_server import HubServer
-
-pytest.importorskip("datasets")
 
 CARD = b"""---
 configs:
@@ -51,8 +48,7 @@ def read(folder: Path, endpoint: str, *cases: dict[str, Any], token: str = "") -
     """Open each case in one process of its own: its origin and rows, or the message."""
     environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(folder / "home"), "HF_TOKEN": token}
     environment["HF_HUB_DISABLE_XET"] = "1"
-    command = [sys.executable, "-c", READ, str(folder / "cache"), json.dumps(cases)]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    done = finished([str(folder / "cache"), json.dumps(cases)], folder, environment, 120, READ)
     assert done.returncode == 0, done.stderr
     found: list[Any] = json.loads(done.stdout.splitlines()[-1])
     return found
