@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support.distributions import SOURCES, project
+from support.distributions import ROOT, SOURCES, project
 
 from creval_testing.rules.package_rules import build_wheel
 
@@ -21,6 +21,8 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture(scope="session")
 def wheels() -> dict[str, Path]:
     """Each distribution, built as a user would: its wheel is made from its sdist, which lies beside it."""
+    command = [sys.executable, "-m", "support.build_wheels", os.environ["CREVAL_WHEELS"], *map(str, SOURCES.values())]
+    subprocess.run(command, cwd=ROOT / "tests", check=True, capture_output=True)
     return {name: build_wheel(source, project(name)["name"]) for name, source in SOURCES.items()}
 
 

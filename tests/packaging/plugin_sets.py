@@ -1,8 +1,8 @@
 """Combinations of plugins: python -S plugin_sets.py UNPACKED TASK WORKERS NEEDED; PYTHONPATH has the core.
 
-They are none, each alone, each pair, all but one, and all: what two plugins do to each other shows in a pair, what one
-misses where it is not installed shows in all but one. Sets between these are left out: there are 2^n of them, and each
-pair of theirs was tried.
+They are none, each alone, halves drawn at random, all but one, and all. What a plugin misses where another is not
+installed shows alone or in all but one. The halves are drawn until any two plugins were together in one of them, and
+each was in one without the other; so a fault that two others hide or cause shows, too. There are 2^n sets in all.
 
 One process has imported the core and what it needs while no plugin was in reach, and validated a TASK of the core's
 own parts. It forks for each combination: the fork begins as a new interpreter does that has these modules already, with
@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -39,8 +40,19 @@ def main() -> int:
 
 def combinations(names: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the sets that are tried."""
-    sizes = sorted({0, 1, 2, len(names) - 1, len(names)})
-    return [each for size in sizes for each in itertools.combinations(names, size)]
+    sizes = sorted({0, 1, len(names) - 1, len(names)})
+    return [*(each for size in sizes for each in itertools.combinations(names, size)), *halves(names)]
+
+
+def halves(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Draw sets of half of the names until each two were in one of them, and each was in one without the other."""
+    chance, found = random.Random(0), []
+    missing = {(one, other, both) for one, other in itertools.permutations(names, 2) for both in (True, False)}
+    while missing:
+        drawn = set(chance.sample(names, (len(names) + 1) // 2))
+        found.append(tuple(sorted(drawn)))
+        missing -= {each for each in missing if each[0] in drawn and (each[1] in drawn) is each[2]}
+    return list(dict.fromkeys(found))
 
 
 def work(folder: Path, sets: Sequence[tuple[int, tuple[str, ...]]]) -> NoReturn:
