@@ -21,6 +21,7 @@ from support.kinds import mark_kinds
 from support.order import longest_first
 from support.parity import Parity
 from support.skips import SkipWatch
+from support.small_models import share_loaded_models
 
 # No test asserts a time: a busy machine must not fail a property.
 settings.register_profile("creval", deadline=None)
@@ -79,6 +80,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A headless Chromium, one for all tests of a worker."""
     yield from headless_chromium(tmp_path_factory)
+
+
+@pytest.fixture
+def small_model(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a small language model; its weights are loaded once for all tests of a worker."""
+    pytest.importorskip("creval_embedded")
+    share_loaded_models(monkeypatch)
+    return "embedded/smollm2"
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ BY_FIXTURE: Mapping[str, str] = {
     "minilm": "model",
     "embedded": "model",
     "mpnet_cache": "model",
+    "small_model": "model",
     "browser": "browser",
     "chromium": "browser",
     "page_in_a_browser": "browser",

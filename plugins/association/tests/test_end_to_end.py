@@ -73,13 +73,13 @@ def test_a_metric_made_with_another_embedding_carries_its_name(tmp_path: Path) -
     }
 
 
-def test_all_six_with_a_small_model(tmp_path: Path, embedded: Any) -> None:
+def test_all_six_with_a_small_model(tmp_path: Path, embedded: Any, small_model: str) -> None:
     """Real answers of a small model, cut short: every sample ends in a status, and nothing breaks."""
     embedded("glove-6b-50d")
     results = run(
         tmp_path,
         SIX,
-        "embedded/smollm2",
+        small_model,
         "embedded/glove-6b-50d",
         limit=1,
         repeats=1,

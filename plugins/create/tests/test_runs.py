@@ -14,6 +14,8 @@ from create_support import judge_of, metrics, path_in, rows, serve
 from support.chat_server import ChatServer
 from support.commands import creval, start
 
+from creval import RunOptions
+from creval import run as creval_run
 from creval_create.queries.own import judged_paths
 from creval_create.utility.distance import transformed
 from creval_create.utility.rules import PATIENCES, Rules
@@ -254,15 +256,15 @@ def test_killed_while_judging_no_answered_question_is_paid_again(tmp_path: Path)
     assert metrics(tmp_path / "killed") == metrics(whole)
 
 
-def test_a_real_small_model(tmp_path: Path) -> None:
+def test_a_real_small_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_model: str) -> None:
     """SmolLM2 answers; whatever it says is read, judged and counted."""
-    pytest.importorskip("xllamacpp")
-    pytest.importorskip("creval_embedded")
     with serve() as server:
-        folder = run(
-            tmp_path, "small", "--tasks", "create", "--model", "embedded/smollm2", "--limit", "1", "--seed", "1",
-            "--generation", "max_tokens=64", "--role", "judge=hosted_vllm/judge", **reach(server),
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        options = RunOptions(
+            output=tmp_path / "small", limit=1, seed=1, generation={"max_tokens": 64},
+            roles={"judge": "hosted_vllm/judge"},
         )  # fmt: skip
+        folder = creval_run(["create"], small_model, options).folder
     samples = rows(folder, "samples")
     assert len(samples) == 1 and {sample["status"] for sample in samples} <= {"scored", "truncated", "refused"}
     found = metrics(folder)
@@ -271,7 +273,6 @@ def test_a_real_small_model(tmp_path: Path) -> None:
 
 def test_a_dry_run_reckons_with_the_judge(tmp_path: Path) -> None:
     """Two calls a path, twice at most, up to 50 paths in each of three answers; the target is asked three times."""
-    from creval import RunOptions
     from creval.engine.estimate import estimate_run
 
     found = estimate_run(["create_resample"], "baseline/floor", RunOptions(limit=2, roles={"judge": "create/shipped"}))

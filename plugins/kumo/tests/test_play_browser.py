@@ -8,17 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import Player, headless_chromium, players
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from headless_chromium(tmp_path_factory)
+from support.browser import Player, players
 
 
 @pytest.fixture
-def play(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    yield from players(browser, tmp_path)
+def play(chromium: Any, tmp_path: Path) -> Iterator[Any]:
+    yield from players(chromium, tmp_path)
 
 
 NEW = ("kumo_easy", "--name", "p01", "--limit", "2", "--seed", "5", "--output", "run")
@@ -34,10 +29,10 @@ def asked_addresses(browser: Any) -> set[str]:
     return {m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"}
 
 
-def test_two_games_are_played_and_recorded_as_a_run(play: Any, browser: Any) -> None:
-    browser.get_log("browser")
-    browser.get("about:blank")
-    asked_addresses(browser)  # those of the browser's own first page
+def test_two_games_are_played_and_recorded_as_a_run(play: Any, chromium: Any) -> None:
+    chromium.get_log("browser")
+    chromium.get("about:blank")
+    asked_addresses(chromium)  # those of the browser's own first page
     player = play(*NEW)
     assert player.text("#count") == "1 of 2"
     book, side = (player.all(css)[0].rect for css in ("#reading", "#side"))
@@ -79,8 +74,8 @@ def test_two_games_are_played_and_recorded_as_a_run(play: Any, browser: Any) -> 
     right = sum(s["outcome"]["prediction"] in s["doc"]["valid_truths"] for s in (first, second))
     assert metrics["success_rate"] == right / 2
     assert metrics["tests"] == 1.0
-    assert [entry for entry in browser.get_log("browser") if "answer" not in entry["message"]] == []
-    asked = asked_addresses(browser)
+    assert [entry for entry in chromium.get_log("browser") if "answer" not in entry["message"]] == []
+    asked = asked_addresses(chromium)
     assert {f"{player.url}play.css", f"{player.url}play.js"} <= asked
     assert {url for url in asked if not url.startswith((player.url, "data:", "chrome:"))} == set()
 

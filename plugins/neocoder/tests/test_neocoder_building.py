@@ -354,9 +354,8 @@ def test_headers() -> None:
     assert without_header("A. Sum\nAdd them.\nInput\nTwo.") == "A. Sum\nAdd them.\nInput\nTwo."
 
 
-def test_a_real_small_model_builds(maker: Maker, tmp_path: Path) -> None:
+def test_a_real_small_model_builds(maker: Maker, tmp_path: Path, small_model: str) -> None:
     """SmolLM2 solves, on two problems of which one is too long for its thread; its answers end as they end."""
-    pytest.importorskip("xllamacpp")
     found = [rows(1)[0], {**rows(2)[1], "problem_statement": rows(2, size=5000)[1]["problem_statement"]}]
 
     def review(request: Received) -> Answer:
@@ -366,7 +365,7 @@ def test_a_real_small_model_builds(maker: Maker, tmp_path: Path) -> None:
         patch.setenv("HOSTED_VLLM_API_BASE", server.url)
         short, long = built(
             problem_file(tmp_path, found), tmp_path / "built.json", "--rounds", "2", "--generation", "max_tokens=48",
-            model="embedded/smollm2",
+            model=small_model,
         )  # fmt: skip
     assert short["ended"] is None or "holds no program" in short["ended"]
     assert len(short["codes"]) == len(short["constraints_list"]) == len(short["problem_statements"]) >= 1

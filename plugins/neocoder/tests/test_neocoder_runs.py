@@ -238,10 +238,10 @@ def test_no_run_without_consent(server: ChatServer, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("server")
-def test_a_real_small_model(tmp_path: Path) -> None:
+def test_a_real_small_model(tmp_path: Path, small_model: str) -> None:
     """SmolLM2 answers one of our own problems; whatever it writes is read, run and judged without an error."""
     changes = {"limit": 1, "generation": {"max_tokens": 48}, "offline": False}
-    result = creval.run([OWN[1]], "embedded/smollm2", options(tmp_path / "run", **changes))
+    result = creval.run([OWN[1]], small_model, options(tmp_path / "run", **changes))
     (task,) = result.results["tasks"]
     assert task["counts"]["errored"] == task["counts"]["skipped"] == 0
     assert sum(task["counts"][status] for status in ("scored", "unparsed", "truncated", "refused")) == 1

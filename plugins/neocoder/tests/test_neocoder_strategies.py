@@ -311,9 +311,10 @@ def test_the_examples_of_a_published_task(
     assert [f"{each.example}: {fault}" for each in outcomes for fault in each.faults] == []
 
 
-def test_a_tree_search_with_a_real_small_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_search_with_a_real_small_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_model: str
+) -> None:
     """Four rollouts on a problem with SmolLM2; the greedy first completion is shared by the likeliest child."""
-    pytest.importorskip("xllamacpp")
     parameters = "protocol: {neocoder.mcts: {rollouts: 4, max_tokens: 24}}\n"
     task = tmp_path / "own.yaml"
     task.write_text(
@@ -329,7 +330,7 @@ def test_a_tree_search_with_a_real_small_model(tmp_path: Path, monkeypatch: pyte
             limit="first:1",
             output=tmp_path / "run",
         )
-        result = creval.run([str(task)], "embedded/smollm2", options)
+        result = creval.run([str(task)], small_model, options)
     (counted,) = result.results["tasks"]
     assert counted["counts"]["errored"] == 0
     samples = list(creval.open_run(tmp_path / "run").samples())

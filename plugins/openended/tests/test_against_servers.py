@@ -108,12 +108,12 @@ generation: {{max_tokens: 24}}
 
 
 @pytest.mark.parametrize("name", ["macgyver", "bookmia"])  # a problem; a text that goes on
-def test_a_small_model_with_real_log_probabilities(name: str, tmp_path: Path) -> None:
+def test_a_small_model_with_real_log_probabilities(name: str, small_model: str, tmp_path: Path) -> None:
     file = tmp_path / "small.yaml"
     file.write_text(DOMAIN.format(name=name), "utf-8")
     creval.run(
         tasks=[str(file)],
-        model="embedded/smollm2",
+        model=small_model,
         options=creval.RunOptions(output=tmp_path / "run", limit=1, offline=True, seed=5, resources=OFFLINE),
     )
     run = open_run(tmp_path / "run")

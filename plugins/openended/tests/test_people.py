@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from judged_support import JudgeWorld, pair
-from support.browser import headless_chromium, players
+from support.browser import players
 from support.commands import creval
 
 from creval.plugin import open_run
@@ -21,14 +21,9 @@ from creval_openended.validation.agreement import JuryAgreement
 from creval_openended.validation.labels import Place, read_labels
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from headless_chromium(tmp_path_factory)
-
-
 @pytest.fixture
-def play(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    yield from players(browser, tmp_path)
+def play(chromium: Any, tmp_path: Path) -> Iterator[Any]:
+    yield from players(chromium, tmp_path)
 
 
 def test_a_person_labels_a_solution_on_the_page_and_the_labels_are_those_of_the_run(play: Any, tmp_path: Path) -> None:

@@ -140,16 +140,16 @@ roles:
   judge:
     prompts:
       start_problem: &start
-        - {role: user, content: "Problem: {{ problem }} Solution: {{ solution }} {{ criteria }} Say what matters."}
+        - {role: user, content: "Solution: {{ solution }} Problem: {{ problem }} {{ criteria }} Say what matters."}
       start_solution: *start
       start_criterion:
-        - {role: user, content: "Problem: {{ problem }} Solution: {{ solution }} What does {{ criterion }} demand?"}
+        - {role: user, content: "Solution: {{ solution }} Problem: {{ problem }} What does {{ criterion }} demand?"}
       turn:
-        - {role: user, content: "As the {{ analyst }} analyst: {{ solution }} Is it {{ criterion }}? {{ discussion }}"}
+        - {role: user, content: "Solution: {{ solution }} {{ discussion }} {{ analyst }}, is it {{ criterion }}?"}
       confidence:
-        - {role: user, content: "{{ solution }} How sure are you on {{ criterion }}? {{ discussion }}"}
+        - {role: user, content: "Solution: {{ solution }} {{ discussion }} How sure are you on {{ criterion }}?"}
       verdict:
-        - {role: user, content: "{{ solution }} Your verdict on {{ criterion }}? {{ discussion }}"}
+        - {role: user, content: "Solution: {{ solution }} {{ discussion }} Your verdict on {{ criterion }}?"}
 score:
   - openended.jury:
       replies: structured
@@ -164,8 +164,11 @@ tests: null
 """
 
 
-def test_a_small_model_discusses_a_solution_to_its_verdict(tmp_path: Path) -> None:
-    """SmolLM2 keeps no written format. Here it does, from the first point to the verdict; what it says is poor."""
+def test_a_small_model_discusses_a_solution_to_its_verdict(small_model: str, tmp_path: Path) -> None:
+    """SmolLM2 keeps no written format. Here it does, from the first point to the verdict; what it says is poor.
+
+    What the questions share is at their beginning, so that llama.cpp reads it once.
+    """
     pair = {"id": "p1", "problem": "Get a bucket out of a well. You have rope.", "solution": "Step 1: Lower a loop."}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n", "utf-8")
     (tmp_path / "small.yaml").write_text(SMALL, "utf-8")
@@ -173,7 +176,7 @@ def test_a_small_model_discusses_a_solution_to_its_verdict(tmp_path: Path) -> No
         output=tmp_path / "run",
         offline=True,
         data={"small": tmp_path / "pairs.jsonl"},
-        roles={"judge": "embedded/smollm2"},
+        roles={"judge": small_model},
         resources={"embedding": "embedded/minilm"},
     )
     creval.run([str(tmp_path / "small.yaml")], "given/solution", options)

@@ -8,7 +8,6 @@ import json
 import os
 import random
 import re
-import shutil
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -274,34 +273,24 @@ def wait_for(true: Any) -> Any:
     return found
 
 
-@pytest.mark.browser
-def test_ten_boxes_are_filled_in_a_browser(tmp_path: Path) -> None:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no Chromium with chromedriver: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu"):
-        options.add_argument(flag)
+def test_ten_boxes_are_filled_in_a_browser(chromium: Any, tmp_path: Path) -> None:
     arguments = ["dat", "--participants", "eve", "--resource", "embedding=embedded/minilm", "-o", "study"]
     process = start(tmp_path, "play", *arguments)
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
-        browser.get(process.stdout.readline().split()[1])
-        boxes = wait_for(lambda: browser.find_elements("css selector", "input[name=word]"))
-        assert len(boxes) == 10 and browser.switch_to.active_element == boxes[0]
+        chromium.get(process.stdout.readline().split()[1])
+        boxes = wait_for(lambda: chromium.find_elements("css selector", "input[name=word]"))
+        assert len(boxes) == 10 and chromium.switch_to.active_element == boxes[0]
         for word in NOUNS[:8]:
-            browser.switch_to.active_element.send_keys(f"{word}\n")  # Enter goes on to the next box
-        browser.find_element("id", "send").click()
-        wait_for(lambda: "2 boxes are still empty" in browser.find_element("id", "message").text)
-        browser.find_element("id", "send").click()
-        wait_for(lambda: browser.find_element("id", "closing-title").text == "All done. Thank you.")
-        shown = browser.find_element("tag name", "body").text
+            chromium.switch_to.active_element.send_keys(f"{word}\n")  # Enter goes on to the next box
+        chromium.find_element("id", "send").click()
+        wait_for(lambda: "2 boxes are still empty" in chromium.find_element("id", "message").text)
+        chromium.find_element("id", "send").click()
+        wait_for(lambda: chromium.find_element("id", "closing-title").text == "All done. Thank you.")
+        shown = chromium.find_element("tag name", "body").text
         assert "dat" not in shown.casefold().split() and "earn" not in shown.casefold()
         assert process.wait(60) == 0
     finally:
-        browser.quit()
+        chromium.get("about:blank")
         process.kill()
     (sample,) = (tmp_path / "study" / "eve" / "samples" / "dat.jsonl").read_text().splitlines()
     assert json.loads(json.loads(sample)["answers"][0]) == list(NOUNS[:8])
