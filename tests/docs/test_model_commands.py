@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from support.batch_server import BatchServer
 from support.chat_server import ChatServer, Received
-from support.forked import finished
+from support.forked import OF_PAGES, finished
 from support.page_files import shown_files, write_plugin, write_shown
 
 pytestmark = pytest.mark.model
@@ -204,7 +204,7 @@ def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, me
             words = shlex.split(re.sub(r"http://(?:127\.0\.0\.1|localhost):\d+/v1", server.url, text))
             if words[1] != "neocoder":  # the others are runs
                 words += settings(text, f"runs/{number}")
-            done = finished(words[1:], tmp_path, environment(tmp_path, server, messages_server), patience=300)
+            done = finished(words[1:], tmp_path, environment(tmp_path, server, messages_server), 300, more=OF_PAGES)
             assert done.returncode == 0, f"{text}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
             asked = len(server.requests) + sum(server.billed.values()) + len(Messages.keys) - before
             assert asked > 0, f"no server was asked by: {text}"
