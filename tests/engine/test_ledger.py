@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -403,8 +402,7 @@ def test_killed_at_twenty_moments_of_scoring_no_answered_question_is_paid_again(
                 nursery.stdin.write("resume\n")
                 child = int(nursery.stdout.readline())
                 target = start + draw.randint(1, 12)
-                while len(server.requests) < target:
-                    time.sleep(0.0005)
+                server.wait_for(target)
                 os.kill(child, signal.SIGKILL)
                 assert int(nursery.stdout.readline()) == -signal.SIGKILL
                 asked = {request.prompt for request in server.requests[start:]}

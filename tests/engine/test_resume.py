@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -238,8 +237,7 @@ def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp
                 target = len(server.requests) + draw.randint(0, 38)
                 nursery.stdin.write("resume\n" if (output / "run.json").exists() else "new\n")
                 child = int(nursery.stdout.readline())
-                while len(server.requests) < target:
-                    time.sleep(0.0005)
+                server.wait_for(target)
                 os.kill(child, signal.SIGKILL)
                 assert int(nursery.stdout.readline()) == -signal.SIGKILL
                 kills += 1

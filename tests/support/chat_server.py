@@ -195,6 +195,7 @@ class ChatServer:
         self._seen: Counter[str] = Counter()
         self._connections: set[tuple[str, int]] = set()
         self._ready = threading.Event()
+        self._arrived = threading.Condition()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._released = asyncio.Event()
@@ -220,6 +221,11 @@ class ChatServer:
         assert self._loop is not None
         self._held_after = None
         self._loop.call_soon_threadsafe(self._released.set)
+
+    def wait_for(self, count: int) -> None:
+        """Wait until so many requests have come."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.requests) >= count, 120), "the requests did not come"
 
     @property
     def connection_count(self) -> int:
@@ -264,7 +270,9 @@ class ChatServer:
         if request.transport is not None:
             self._connections.add(request.transport.get_extra_info("peername"))
         if self._keep:
-            self.requests.append(received)
+            with self._arrived:
+                self.requests.append(received)
+                self._arrived.notify_all()
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

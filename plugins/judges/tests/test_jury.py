@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -418,8 +417,7 @@ def test_a_jury_killed_at_twenty_moments_pays_no_verdict_twice(tmp_path, options
                 nursery.stdin.write("resume\n")
                 child = int(nursery.stdout.readline())
                 target = start + draw.randint(1, 8)
-                while len(server.requests) < target:
-                    time.sleep(0.0005)
+                server.wait_for(target)
                 os.kill(child, signal.SIGKILL)
                 assert int(nursery.stdout.readline()) == -signal.SIGKILL
                 asked = {(request.body["model"], request.prompt) for request in server.requests[start:]}
