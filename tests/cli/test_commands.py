@@ -31,7 +31,7 @@ def test_version_and_help_name_the_program(folder: Path) -> None:
     shown = creval(folder, "--help")
     assert shown.returncode == 0
     assert "--tasks" in shown.stdout
-    assert "Example:\n    creval --tasks" in shown.stdout
+    assert "Examples:\n    creval --tasks" in shown.stdout
 
 
 def test_help_groups_commands_and_keeps_rare_options_for_help_all(folder: Path) -> None:
@@ -259,7 +259,7 @@ def test_baselines_over_other_docs_are_next_to_no_score_and_their_commands_are_n
         (("--tasks", "kumo_easy"), "--model"),
         (("--model", "baseline/floor"), "--tasks"),
         (("--tasks", "kumo_easy", "--model", "openai/gpt-5-mini"), "export OPENAI_API_KEY"),
-        (("--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "some"), "first:N"),
+        (("--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "some"), "first:10"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--data", "kumo_esy=words.jsonl"), "kumo_easy"),
         (("--tasks", "drat", "--model", "baseline/floor", "--resource", "embeding=embedded/minilm"), "'embedding'"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--role", "judge"), "NAME=VALUE"),
