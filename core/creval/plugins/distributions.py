@@ -76,6 +76,8 @@ _KNOWN_ELSEWHERE = {
     ("scorer", "each_turn"): "creval-turns",
     ("baseline", "turn_target"): "creval-turns",
     ("scorer", "judge"): "creval-judges",
+    ("parser", "math"): "creval-math",
+    ("scorer", "math_equal"): "creval-math",
     **{("scorer", n): "creval-text" for n in ("token_f1", "rouge", "bleu", "chrf", "edit_distance", "rules")},
     ("source", "huggingface"): "creval-datasets",
     ("embedding", "sentence-transformers"): "creval-encoders",

@@ -1,0 +1,1 @@
+"""Mathematical expressions in answers: read and compared with math-verify."""
