@@ -114,15 +114,15 @@ def play(
 def _gold(task: Task) -> Example:
     """The first answer of the task's tests that is scored, one that is written down rather than played if there is."""
     scored = [each for each in task.examples if each.status is Status.SCORED]
-    return next((each for each in scored if each.player is None), scored[0])
+    return next((each for each in scored if each.baseline is None), scored[0])
 
 
 def _said(gold: Example, text: str) -> Iterator[Example]:
     shown = repr(text if len(text) < 40 else f"{text[:40]}...")
     roles = {role: [*said] * 40 for role, said in gold.roles.items()}
-    answers = [*gold.answers] * 40 if gold.player is None else []
+    answers = [*gold.answers] * 40 if gold.baseline is None else []
     yield replace(
-        gold, name=f"the answer {shown}", player=None, answers=[_alike(gold, text)] * 400, roles=roles, scores={}
+        gold, name=f"the answer {shown}", baseline=None, answers=[_alike(gold, text)] * 400, roles=roles, scores={}
     )
     if roles:
         replies = {role: [Said(text, when="")] for role in roles}
