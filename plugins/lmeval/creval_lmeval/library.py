@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.plugin import DataError, UnknownNameError, UsageError
-from creval_lmeval.code_eval import sandboxed_metric
+from creval_lmeval.code_eval import check_unsafe, sandboxed_metric
 from creval_lmeval.groups import Member, find_member
 from creval_lmeval.names import need_lm_eval
 from creval_lmeval.roots import known, root_of
@@ -224,6 +224,7 @@ def load_task(name: str, sources: str = "") -> LoadedTask:
         np.random.seed(_NUMPY_SEED)
         with quiet(), sandboxed_metric():
             task = _made(name)
+            check_unsafe(name, task)
             docs = list(task.eval_docs)
         after = Globals.now()
     except (DataError, UsageError, UnknownNameError):

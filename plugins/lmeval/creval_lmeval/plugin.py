@@ -10,7 +10,7 @@ from creval.plugin import hookimpl, params
 if TYPE_CHECKING:
     from creval.plugin import Registry
 
-__all__ = ["creval_components", "creval_task_collection"]
+__all__ = ["creval_commands", "creval_components", "creval_task_collection"]
 
 _TASK = params.text(1, about="the task's name in lm-eval")
 _SOURCES = params.text(1, about="a digest of the task's own folder, where it is none of lm-eval's")
@@ -21,6 +21,12 @@ _CHAT = params.flag(condition=True, about="ask in a chat, as lm-eval's --apply_c
 def creval_task_collection() -> str:
     """The tasks, by name."""
     return "creval_lmeval.collection:LmEvalTasks"
+
+
+@hookimpl
+def creval_commands() -> Mapping[str, str]:
+    """Commands under `creval lmeval`."""
+    return {name: f"creval_lmeval.cli:{name}" for name in ("convert", "groups", "include", "withdraw")}
 
 
 @hookimpl
@@ -65,6 +71,19 @@ def creval_components(registry: Registry) -> None:
         parameters=params.schema(task=_TASK, sources=_SOURCES, required=("task",)),
         produces=("*",),
         unit="doc",
+        reads_some=True,
+        scores_failures=True,
+    )
+    registry.add(
+        "scorer",
+        "lmeval_code",
+        "creval_lmeval.code_scorer:LmEvalCodeScores",
+        "as lmeval, with programs that models wrote in the sandbox",
+        parameters=params.schema(task=_TASK, sources=_SOURCES, required=("task",)),
+        produces=("*",),
+        uses=("sandbox",),
+        unit="doc",
+        waits=True,
         reads_some=True,
         scores_failures=True,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -34,6 +36,7 @@ def task_text(name: str, sources: str = "") -> str:
     own = {"task": name, **({"sources": sources} if sources else {})}
     output = "generate_until" if loaded.task.OUTPUT_TYPE == "generate_until" else "loglikelihood"
     output = output if _asks_alone(loaded, output) else "loglikelihood"
+    unsafe = bool(getattr(loaded.task, "UNSAFE_CODE", False))
     data: dict[str, Any] = {
         "schema": 1,
         "task": name.replace("::", "."),
@@ -41,19 +44,26 @@ def task_text(name: str, sources: str = "") -> str:
         "version": version_of(loaded.task.VERSION, lm_eval),
         "title": f"{name}, as lm-eval {lm_eval} has it",
         "source": _SOURCE,
-        "parity": {
-            "none": "it is made of lm-eval's own parts; the README of creval-lmeval has the tasks held against it"
-        },
+        "parity": _parity(name, lm_eval),
         "dataset": {"source": "lmeval", "lm_eval": lm_eval, **own},
         "protocol": {"name": "lmeval", "output": output, **own},
         "reasoning": "keep",
-        "score": {"lmeval": own},
+        **({"resources": {"sandbox": "bubblewrap"}} if unsafe else {}),
+        "score": {"lmeval_code" if unsafe else "lmeval": own},
         "metrics": _metrics(loaded, own),
         "baselines": {"floor": "lmeval_any", "ceiling": "lmeval_target"},
     }
     if loaded.repeats > 1:
         data["repeats"] = loaded.repeats
     return _dumped(data)
+
+
+def _parity(name: str, lm_eval: str) -> dict[str, Any]:
+    """Return what the task was held against, by the table that `tools/lmeval_parity.py` wrote."""
+    held = json.loads(Path(__file__).with_name("parity.json").read_text(encoding="utf-8"))
+    if held["lm_eval"] == lm_eval and name in held["tasks"]:
+        return {"against": f"lm-eval {lm_eval} on made-up data and one server", **held["tasks"][name]}
+    return {"none": "it is made of lm-eval's own parts; the README of creval-lmeval has the tasks held against it"}
 
 
 def _asks_alone(loaded: LoadedTask, output: str) -> bool:

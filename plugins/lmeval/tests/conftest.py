@@ -26,7 +26,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in list(os.environ):
             if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
                 patch.delenv(name)
-        patch.setenv("CREVAL_PLUGINS", "lmeval,likelihoods")
+        patch.setenv("CREVAL_PLUGINS", "lmeval,likelihoods,datasets,sandbox")
         patch.setenv("CREVAL_CACHE", str(folder / "cache"))
         patch.setenv("CREVAL_STATE", str(folder / "state"))
         patch.delenv("CREVAL_DATA", raising=False)

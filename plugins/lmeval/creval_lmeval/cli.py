@@ -1,0 +1,103 @@
+"""`creval lmeval ...`: folders of one's own tasks, numbers of groups, task files of creval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval.plugin import UsageError
+
+__all__ = ["convert", "groups", "include", "withdraw"]
+
+
+@click.command(epilog="Example: creval lmeval include ./my_tasks")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def include(folder: Path, yes: bool) -> None:
+    """Allow the tasks of FOLDER, as lm-eval's --include_path does, and list them as lmeval/NAME.
+
+    The Python files in it run with your rights whenever a task of it is used. Once a file in it has changed, the folder
+    is left out until it is included again.
+    """
+    from creval_lmeval.names import need_lm_eval
+    from creval_lmeval.roots import include as allow
+    from creval_lmeval.roots import known
+
+    need_lm_eval()
+    folder = folder.resolve()
+    programs = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.py"))
+    said = f"{len(programs)} Python files in {folder} run when its tasks are used: {', '.join(programs[:10])}"
+    click.echo(said if programs else f"There is no Python file in {folder}.", err=True)
+    if programs and not yes and not click.confirm("Allow them?", err=True):
+        raise UsageError("the folder is not included", fix="Look at its files, then answer y, or add --yes.")
+    root = allow(folder)
+    if not root.trusted:
+        raise UsageError("the state folder cannot be written, so nothing is allowed", where=str(folder))
+    own = [name for name, each in known().items() if each.file and Path(each.file).is_relative_to(folder)]
+    click.echo(f"{len(own)} names: {', '.join(f'lmeval/{name}' for name in sorted(own)[:10])}")
+
+
+@click.command(epilog="Example: creval lmeval withdraw ./my_tasks")
+@click.argument("folder", type=click.Path(path_type=Path))
+def withdraw(folder: Path) -> None:
+    """Take FOLDER out of the list of included folders."""
+    from creval_lmeval.roots import withdraw as take_out
+
+    click.echo("withdrawn" if take_out(folder.resolve()) else "it was not included")
+
+
+@click.command(epilog="Example: creval lmeval groups runs/my-run")
+@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def groups(run: Path, as_json: bool) -> None:
+    """Print the numbers of the groups of lm-eval in RUN, weighted as lm-eval weights them."""
+    from creval.plugin import open_run
+    from creval_lmeval.group_numbers import group_numbers
+
+    rows = [each._asdict() for each in group_numbers(open_run(run))]
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    if not rows:
+        click.echo("the run has no whole group of lm-eval that joins numbers")
+    _print(rows)
+
+
+def _print(rows: Sequence[dict[str, Any]]) -> None:
+    def shown(value: Any) -> str:
+        return "-" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
+
+    cells = [[*rows[0]], *([shown(value) for value in row.values()] for row in rows)] if rows else []
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))] if cells else []
+    for row in cells:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+@click.command(epilog="Example: creval lmeval convert arc_easy -o arc_easy.yaml")
+@click.argument("task")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write the task file here.")
+@click.pass_context
+def convert(ctx: click.Context, task: str, output: Path | None) -> None:
+    """Write TASK of lm-eval as a task file of creval alone, where it is declarative.
+
+    What cannot be expressed is reported, with exit code 1; what may make other numbers is reported and written all the
+    same.
+    """
+    from creval_lmeval.convert import converted
+
+    found = converted(task.removeprefix("lmeval/"))
+    for note in found.notes:
+        click.echo(f"note: {note}", err=True)
+    for reason in found.reasons:
+        click.echo(f"lmeval/{task} has no task file of creval alone: {reason}", err=True)
+    if found.text is None:
+        ctx.exit(1)
+    elif output is None:
+        click.echo(found.text, nl=False)
+    else:
+        output.write_text(found.text, encoding="utf-8")
+        click.echo(f"written: {output}")

@@ -1,0 +1,38 @@
+"""The scorer `lmeval_code`: as `lmeval`, with programs that models wrote in creval's sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from creval.plugin import Context, Score, ScorerInput
+from creval.plugin.programs import Limits, Program
+from creval_lmeval.code_eval import RUNNER, SECONDS
+from creval_lmeval.scorer import LmEvalScores
+
+__all__ = ["LmEvalCodeScores"]
+
+
+@dataclass(frozen=True, slots=True)
+class LmEvalCodeScores:
+    """Scores a document by lm-eval's own metrics; what they run, runs in the sandbox."""
+
+    task: str
+    sources: str = ""
+
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
+        """Score one document, in a thread that waits for the sandbox."""
+        sandbox = context.resource("sandbox")
+        loop = asyncio.get_running_loop()
+
+        def passes(source: str) -> bool:
+            running = sandbox.run(Program(source), [b""], Limits(cpu_seconds=SECONDS))
+            (result,) = asyncio.run_coroutine_threadsafe(running, loop).result()
+            return bool(result.succeeded)
+
+        token = RUNNER.set(passes)
+        try:
+            return await asyncio.to_thread(LmEvalScores(self.task, self.sources).score, items, context)
+        finally:
+            RUNNER.reset(token)
