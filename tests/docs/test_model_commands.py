@@ -42,6 +42,7 @@ ELSEWHERE = {
     "hypogen_pinned.yaml": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
     "hypogen=hypogen.jsonl": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
     "likeliest.yaml": "plugins/likelihoods/tests/test_choices.py::test_a_run_states_the_length_of_its_models_context",
+    "ported/gsm8k.yaml": "tests/examples/test_ported.py::test_a_model_that_is_partly_right_gets_its_share",
     "passages.yaml": "tests/examples/test_tasks_without_code.py::test_it_runs_with_its_floor_and_ceiling",
     "instructions.yaml": "tests/examples/test_tasks_without_code.py::test_it_runs_with_its_floor_and_ceiling",
     "lmeval/": "plugins/lmeval/tests/test_parity.py::test_numbers_equal_those_of_lm_eval",
