@@ -30,10 +30,12 @@ def main() -> None:
         from support.lmeval_parity import differences, run_both
         from support.lmeval_server import GeneratingServer
 
+        from creval.scoring import intervals
         from creval_lmeval import aggregation, names
         from creval_lmeval.library import load_task
 
         aggregation.ITERATIONS = 100
+        intervals.REPLICATES = 60  # no interval is compared
         make_data(Path(folder))
         kinds = {kind: [*tasks, *MORE.get(kind, ())] for kind, tasks in TASKS.items()}
         every = [task for tasks in kinds.values() for task in tasks]
