@@ -1,0 +1,1 @@
+"""The data sets of Reasoning Gym as tasks `reasoning_gym/NAME`."""

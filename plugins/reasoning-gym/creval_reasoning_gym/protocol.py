@@ -1,0 +1,38 @@
+"""The protocol `reasoning_gym`: one question, at a level where the task has several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from creval.plugin import Session
+
+__all__ = ["AtLevel", "at_level"]
+
+
+def at_level(doc: Mapping[str, Any], level: int | None) -> Mapping[str, Any]:
+    """Return question, answer and other of a doc at a level. Raises KeyError for a level that the doc lacks."""
+    if level is None or "levels" not in doc:
+        return doc
+    found: Mapping[str, Any] = doc["levels"][str(level)]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class AtLevel:
+    """Asks the doc's question at `level`; without one, the question of the library's defaults."""
+
+    level: int | None = None
+
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say where a doc has no question at this level."""
+        if self.level is None or str(self.level) in fields.get("levels", {}):
+            return None
+        return f"it has no item at level {self.level}: add the level to `levels` of the dataset"
+
+    async def run(self, session: Session) -> None:
+        """Ask once."""
+        prompt = session.prompt(question=at_level(session.doc.fields, self.level)["question"])
+        reply = await session.ask(prompt)
+        session.answer(reply.completions[0].text)

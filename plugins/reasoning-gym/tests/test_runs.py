@@ -1,0 +1,65 @@
+"""Runs: floor and ceiling of tasks, levels as conditions, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import creval
+from creval.cli.main import invoke
+from creval.errors import CrevalError
+
+TASKS = [f"reasoning_gym/{name}" for name in ("letter_counting", "rush_hour", "boxnet", "coin_flip_levels")]
+
+
+def values(result: Any, name: str = "solved") -> dict[tuple[str, str | None], float]:
+    return {
+        (task["task"], metric["condition"]): metric["value"]
+        for task in result.results["tasks"]
+        for metric in task["metrics"]
+        if metric["name"] == name
+    }
+
+
+def test_floor_and_ceiling(alone: Path) -> None:
+    ceiling = creval.run(TASKS, "baseline/ceiling", creval.RunOptions(limit=3, seed=1, output=alone / "ceiling"))
+    floor = creval.run(TASKS, "baseline/floor", creval.RunOptions(limit=3, seed=1, output=alone / "floor"))
+
+    assert set(values(ceiling).values()) == {1.0}
+    assert values(floor)["letter_counting", None] < 1
+    assert values(floor)["rush_hour", None] == 0
+    assert sum(key[0] == "coin_flip_levels" and key[1] is not None for key in values(ceiling)) >= 2
+
+
+def test_names_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["ls", "reasoning_gym/chain_sum*"]) == 0
+    out = capsys.readouterr().out
+    assert "chain_sum_levels" in out
+    assert invoke(["ls"]) == 0
+    assert capsys.readouterr().out.count("Reasoning Gym") == 1
+
+
+def test_a_near_name_is_named() -> None:
+    with pytest.raises(CrevalError, match="Did you mean 'reasoning_gym/chain_sum'"):
+        creval.run(["reasoning_gym/chain_sums"], "baseline/floor")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("settings: {max_term: 3}", "Did you mean 'max_terms'"),
+        ("settings: {min_terms: 9, max_terms: 2}", "refuses the settings of chain_sum"),
+        ("library: 0.0.1", "is installed"),
+    ],
+)
+def test_settings_that_it_does_not_take_are_refused(data: str, said: str, alone: Path) -> None:
+    name, _, value = data.partition(": ")
+    file = alone / "own.yaml"
+    file.write_text(
+        "schema: 1\ninclude: reasoning_gym/chain_sum\ntask: own\nversion: 1.0.0\ntitle: Own\n"
+        f"dataset: {{{name}: {value}, size: 3}}\n"
+    )
+    with pytest.raises(CrevalError, match=said):
+        creval.run([str(file)], "baseline/floor", creval.RunOptions(output=alone / "never"))
