@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from creval.plugin.collections import CollectedTask
-from creval.plugin.data import cache_folder
+from creval.plugin.collections import CollectedTask, cache_folder
 from creval_lmeval.names import INSTALL, Named, installed, need_lm_eval
 from creval_lmeval.roots import digest_for, known
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from creval.plugin import MissingPartError
-from creval.plugin.data import cache_folder
+from creval.plugin.collections import cache_folder
 
 __all__ = ["INSTALL", "Installed", "Named", "digest_of", "installed", "names_in", "need_lm_eval", "own_version"]
 

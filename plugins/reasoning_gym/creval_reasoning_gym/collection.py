@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from creval.plugin.collections import CollectedTask
-from creval.plugin.data import cache_folder
+from creval.plugin.collections import CollectedTask, cache_folder
 from creval_reasoning_gym.library import INSTALL, installed_version, levels_of, names, need_library
 
 __all__ = ["CURVE", "ReasoningGymTasks"]

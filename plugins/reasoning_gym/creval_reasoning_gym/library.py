@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from creval.plugin import DataError, MissingPartError, nearest
-from creval.plugin.data import cache_folder
+from creval.plugin.collections import cache_folder
 
 __all__ = ["INSTALL", "Made", "entry", "installed_version", "levels_of", "names", "need_library", "open_set"]
 

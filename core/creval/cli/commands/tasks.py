@@ -170,9 +170,8 @@ def _record(header: TaskHeader) -> dict[str, object]:
 
 def _print_columns(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[column]) for row in (*head, *rows)) for column in range(len(head[0]))]
-    for row in (*head, *rows):
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo(visible(line).rstrip())
+    every = ("  ".join(map(str.ljust, row, widths)) for row in (*head, *rows))
+    click.echo("\n".join(visible(line).rstrip() for line in every))
 
 
 _FAILED = (
