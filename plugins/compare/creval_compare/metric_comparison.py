@@ -1,25 +1,22 @@
 """Compares runs: two metric by metric, several as a ranking, with the p-values adjusted by Holm.
 
 Several runs in order, and which of them cannot be told apart.
-
-The difference where every try stands for itself: runs whose docs are asked many times, with nothing to pair.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from creval.plugin import Aggregation, Run, UnknownNameError, UsageError
-from creval.plugin.comparing import ANY, CONFIDENCE, Clusters, Floats, Scale, derive, difference_interval, load_plugins
-from creval_compare.paired import Difference, Interval, Pairs, Verdict, compare_pairs
-from creval_compare.pairing import PairedMetric, shared_tasks
-from creval_compare.significance import ALPHA, holm, permutation_test
+from creval.plugin import Registry, Run, UnknownNameError, UsageError
+from creval.plugin.comparing import derive, load_plugins
+from creval_compare.paired import Difference, Pairs, Verdict, compare_pairs
+from creval_compare.pairing import PairedMetric, SharedTask, shared_task, shared_tasks
+from creval_compare.significance import ALPHA, holm
+from creval_compare.suite_comparison import SuiteNumber, suite_numbers
+from creval_compare.trials import compare_trials
 
 __all__ = [
     "Comparison",
@@ -28,55 +25,9 @@ __all__ = [
     "Ranked",
     "as_data",
     "compare_runs",
-    "compare_trials",
     "letters",
     "pairs",
 ]
-
-
-_POWER = 0.8
-
-
-def compare_trials(
-    aggregation: Aggregation, sides: tuple[Clusters, Clusters], scale: Scale = ANY, method: str = "auto", seed: int = 0
-) -> Difference:
-    """Compare two samples of trials: Welch's interval, and the permutation test of which run a trial belongs to.
-
-    Welch (1947, Biometrika 34, 28-35). An aggregation without a standard error has no interval here.
-    """
-    counts = len(sides[0]), len(sides[1])
-    numbers = [aggregation.value(side) if len(side) else None for side in sides]
-    first, second = numbers
-    if first is None or second is None:
-        return Difference(min(counts), first, second, None, no_interval="one side has no value")
-    value = second - first
-    if min(counts) < 2:
-        return Difference(min(counts), first, second, value, no_interval="there is one trial only")
-    p_value = permutation_test(aggregation, *sides, seed)
-    errors = [aggregation.standard_error(side) for side in sides]
-    known = Difference(min(counts), first, second, value, p_value=p_value, test="permutation")
-    if None in errors:
-        return known._replace(no_interval="the aggregation has no standard error")
-    error, freedom = _welch([float(each or 0.0) for each in errors], counts)
-    if error == 0 or method == "none":
-        return known._replace(no_interval=None if method == "none" else "nothing varies between the trials")
-    from scipy.special import nctdtrinc, stdtr, stdtrit
-
-    reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
-    least = float(nctdtrinc(freedom, 1 - _POWER, reach)) * error
-    ends = difference_interval(value, error, reach, scale.of(aggregation))
-    interval = Interval(ends, "welch", 2.0 * float(stdtr(freedom, -abs(value) / error)))
-    return interval.joined(known._replace(detectable=least))
-
-
-def _welch(errors: list[float], counts: tuple[int, int]) -> tuple[float, float]:
-    """The standard error of the difference and its degrees of freedom (Welch and Satterthwaite)."""
-    squares: Floats = np.square(np.array(errors))
-    total = float(squares.sum())
-    if total == 0:
-        return 0.0, 1.0
-    below = sum(square**2 / (count - 1) for square, count in zip(squares, counts, strict=True))
-    return math.sqrt(total), total**2 / float(below)
 
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -112,6 +63,10 @@ def _letter(place: int) -> str:
 def pairs(count: int) -> Sequence[tuple[int, int]]:
     """Return all pairs of numbers below `count`, the smaller first."""
     return list(combinations(range(count), 2))
+
+
+_FAMILIES = {"tasks": "", "suites": " of suites"}
+"""Metrics whose p-values are adjusted together, and how the notes say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +111,11 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One metric of one task over all runs. `left_out` docs have a value in some runs only.
+    """One metric of one task, or number of a suite, over all runs. `left_out` docs have a value in some runs only.
 
     `tests`: the p-values are adjusted by Holm for so many tests. Those of the primary metrics (of the metrics asked
-    for by name, where some are) are adjusted together; those of another metric for its own pairs of runs alone.
+    for by name, where some are) are adjusted together, those of suites apart; those of another metric for its own pairs
+    of runs alone.
     """
 
     task: str
@@ -180,8 +136,16 @@ class _Tested(NamedTuple):
     """A metric with the difference of each pair of runs, before their p-values are adjusted."""
 
     task: str
-    compared: PairedMetric
+    compared: PairedMetric | SuiteNumber
+    docs: int
+    values: Sequence[float | None]
     differences: Mapping[tuple[int, int], Difference]
+
+    def family(self, asked: bool) -> str | None:
+        """With what its p-values are adjusted: metrics asked for, else primary ones; those of suites apart."""
+        if not (asked or self.compared.metric["primary"]):
+            return None
+        return "suites" if isinstance(self.compared, SuiteNumber) else "tasks"
 
     @property
     def p_values(self) -> list[float]:
@@ -199,14 +163,24 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
     found: list[_Tested] = []
     notes: list[str] = []
     known: dict[str, None] = {}
-    for task in shared_tasks(runs, asking.tasks, asking.force, load_plugins().registry):
+
+    def wanted(name: str, metric: Mapping[str, Any]) -> bool:
+        known[name] = None
+        asked = not asking.metrics or bool({name, name.partition("[")[0]} & set(asking.metrics))
+        return asked and (bool(metric["primary"]) or not asking.primary)
+
+    registry = load_plugins().registry
+    tasks = {each.task: each for each in shared_tasks(runs, asking.tasks, asking.force, registry)}
+    for number in suite_numbers(runs, asking.tasks, lambda name: _opened(tasks, name, runs, asking, registry)):
+        if isinstance(number, str):
+            notes.append(number)
+        elif wanted(number.key.name, number.metric):
+            found.append(_tested_suite(number, len(runs)))
+    for task in tasks.values():
         notes += task.notes()
-        for key in task.metrics:
-            known[key.name] = None
-            if not asking.metrics or {key.name, key.name.partition("[")[0]} & set(asking.metrics):
-                compared = task.compared(key)
-                if compared.metric["primary"] or not asking.primary:
-                    found.append(_tested(task.task, compared))
+        if not asking.tasks or task.task in asking.tasks:
+            keys = [key for key in task.metrics if wanted(key.name, task.metric(key))]
+            found += [_tested(task.task, task.compared(key)) for key in keys]
     plain = {name.partition("[")[0] for name in known}
     for name in (*asking.metrics, *filter(None, asking.margins)):
         if name not in known and name not in plain:
@@ -215,51 +189,71 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
     return comparisons, list(dict.fromkeys([*notes, *note]))
 
 
+def _opened(
+    tasks: dict[str, SharedTask], name: str, runs: Sequence[Run], asking: ComparisonRequest, registry: Registry
+) -> SharedTask:
+    """A task of a suite, which is read once."""
+    if name not in tasks:
+        tasks[name] = shared_task(runs, name, asking.force, registry)
+    return tasks[name]
+
+
 def _tested(task: str, compared: PairedMetric) -> _Tested:
-    every = pairs(len(compared.sides))
-    return _Tested(task, compared, {pair: _difference(task, compared, *pair) for pair in every})
+    docs = len(compared.docs) if compared.paired else min(map(len, compared.sides))
+    values = [compared.aggregation.value(side) if len(side) else None for side in compared.sides]
+    differences = {pair: _difference(task, compared, *pair) for pair in pairs(len(compared.sides))}
+    return _Tested(task, compared, docs, values, differences)
+
+
+def _tested_suite(number: SuiteNumber, runs: int) -> _Tested:
+    differences = {pair: number.difference(*pair) for pair in pairs(runs)}
+    return _Tested(number.suite, number, number.docs, [number.value(run) for run in range(runs)], differences)
 
 
 def _adjusted(found: Sequence[_Tested], asking: ComparisonRequest) -> tuple[list[Comparison], list[str]]:
     """Adjust the p-values by Holm: of the primary metrics (or those asked for) together, of others each for itself."""
-    family = [bool(asking.metrics) or bool(each.compared.metric["primary"]) for each in found]
-    together = iter(holm([p for each, own in zip(found, family, strict=True) if own for p in each.p_values]))
-    tests = sum(len(each.differences) for each, own in zip(found, family, strict=True) if own)
+    families = [each.family(bool(asking.metrics)) for each in found]
+    own = {name: [each for each, family in zip(found, families, strict=True) if family == name] for name in _FAMILIES}
+    together = {name: iter(holm([p for each in members for p in each.p_values])) for name, members in own.items()}
+    tests = {name: sum(len(each.differences) for each in members) for name, members in own.items()}
     comparisons = []
-    for each, own in zip(found, family, strict=True):
+    for each, family in zip(found, families, strict=True):
         count = len(each.differences)
-        adjusted = [next(together) for _ in range(count)] if own else holm(each.p_values)
+        adjusted = holm(each.p_values) if family is None else [next(together[family]) for _ in range(count)]
         margin = asking.margin(each.compared.key.name)
-        comparisons.append(_comparison(each, adjusted, tests if own else count, margin))
-    if sum(family) < 2:
-        return comparisons, []
+        comparisons.append(_comparison(each, adjusted, count if family is None else tests[family], margin))
     which = "metrics asked for" if asking.metrics else "primary metrics"
-    note = f"p and verdict of the {sum(family)} {which} are adjusted by Holm for {tests} tests; intervals are not"
-    rest = "" if all(family) else "; those of the other metrics are not adjusted for their number"
-    return comparisons, [note + rest]
+    notes = [
+        f"p and verdict of the {len(members)} {which}{_FAMILIES[name]} are adjusted by Holm for {tests[name]} tests; "
+        "intervals are not"
+        for name, members in own.items()
+        if len(members) > 1
+    ]
+    if notes and None in families:
+        notes[-1] += "; those of the other metrics are not adjusted for their number"
+    return comparisons, notes
 
 
 def _comparison(tested: _Tested, adjusted: Sequence[float], tests: int, margin: float | None) -> Comparison:
-    task, compared, differences = tested
-    metric = compared.metric
+    compared, metric = tested.compared, tested.compared.metric
     higher = metric["higher_is_better"]
     contrasts = []
-    for (pair, difference), adjusted_p in zip(differences.items(), adjusted, strict=True):
+    for (pair, difference), adjusted_p in zip(tested.differences.items(), adjusted, strict=True):
         p_value = None if difference.p_value is None else adjusted_p
         verdict = difference._replace(p_value=p_value).verdict(higher, margin)
         contrasts.append(Contrast(*pair, difference, p_value, verdict))
     return Comparison(
-        task=task,
+        task=tested.task,
         metric=compared.key.name,
         condition=compared.key.condition,
         primary=metric["primary"],
         higher_is_better=higher,
         unit=metric["cluster"],
-        docs=len(compared.docs) if compared.paired else min(map(len, compared.sides)),
+        docs=tested.docs,
         left_out=compared.left_out,
         margin=margin,
         tests=tests,
-        ranking=_ranking(compared, contrasts, higher),
+        ranking=_ranking(tested.values, contrasts, higher),
         contrasts=contrasts,
     )
 
@@ -273,9 +267,8 @@ def _difference(task: str, compared: PairedMetric, one: int, other: int) -> Diff
     return compare_pairs(compared.aggregation, Pairs(compared.docs, *sides), compared.scale, method, seed)
 
 
-def _ranking(compared: PairedMetric, contrasts: Sequence[Contrast], higher: bool | None) -> list[Ranked]:
+def _ranking(values: Sequence[float | None], contrasts: Sequence[Contrast], higher: bool | None) -> list[Ranked]:
     """The runs from best to worst (from high to low where a metric does not say which is better)."""
-    values = [compared.aggregation.value(side) if len(side) else None for side in compared.sides]
     sign = 1.0 if higher is False else -1.0
     order = sorted(range(len(values)), key=lambda run: (values[run] is None, sign * (values[run] or 0.0), run))
     place = {run: number for number, run in enumerate(order)}

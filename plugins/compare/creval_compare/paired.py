@@ -35,11 +35,13 @@ __all__ = [
     "Difference",
     "Interval",
     "Pairs",
+    "Spread",
     "Verdict",
     "compare_pairs",
     "detectable_mean",
     "detectable_share",
     "paired_means",
+    "paired_spread",
 ]
 
 
@@ -154,10 +156,10 @@ class Difference(NamedTuple):
 
     `one` and `other` are the numbers over the `docs` shared docs. `method` names how the interval was made:
     `bonett_price`, `t`, `cluster_bootstrap`, `welch`, `none`; `test` names the test: `mcnemar`, `swap`, `permutation`,
-    `none`. Interval and p-value are one procedure: a difference is rejected where both the interval's own statistic and
-    the test reject it, so that the interval holds 0 where p is above 5 %, and only there. `detectable` is the smallest
-    difference that so many docs could have shown. `gained` and `lost` are the docs that only the second, and only the
-    first, met, where each has one 0/1.
+    `t` (of suites), `none`. Interval and p-value are one procedure: a difference is rejected where both the interval's
+    own statistic and the test reject it, so that the interval holds 0 where p is above 5 %, and only there.
+    `detectable` is the smallest difference that so many docs could have shown. `gained` and `lost` are the docs that
+    only the second, and only the first, met, where each has one 0/1.
     """
 
     docs: int
@@ -188,6 +190,14 @@ class Difference(NamedTuple):
         if higher_is_better is None:
             return "higher" if self.value > 0 else "lower"
         return "better" if (self.value > 0) == higher_is_better else "worse"
+
+
+class Spread(NamedTuple):
+    """The centre of the interval of a difference, its standard error (0: nothing varies) and degrees of freedom."""
+
+    centre: float
+    error: float
+    freedom: float
 
 
 class Interval(NamedTuple):
@@ -226,6 +236,18 @@ def compare_pairs(
     if first is None or second is None:
         return Difference(count, first, second, None, no_interval="no doc has a value on both sides")
     return _Comparison(aggregation, usable, (first, second), scale.of(aggregation), seed).made(method)
+
+
+def paired_spread(aggregation: Aggregation, pairs: Pairs, scale: Scale = ANY) -> Spread | None:
+    """Return the spread from which the interval of `compare_pairs` is made; None for what is no ratio of sums, and for
+    fewer than two docs.
+    """
+    usable = _usable(aggregation, pairs)
+    numbers = [aggregation.value(side) if len(usable.docs) > 1 else None for side in (usable.one, usable.other)]
+    first, second = numbers
+    if first is None or second is None or not hasattr(aggregation, "parts"):
+        return None
+    return _Comparison(aggregation, usable, (first, second), scale.of(aggregation), 0).spread()
 
 
 def paired_means(
@@ -308,12 +330,18 @@ class _Comparison:
             return Interval()
         if self._parts is None or method == "cluster_bootstrap":
             return self._bootstrap()
-        if self._scale.binary:
-            return self._t(*self._bonett_price(), "bonett_price")
-        centre, error = self._centred()
-        if self._still(error):
+        spread = self.spread()
+        if spread.error == 0:
             return Interval(why="the difference is the same on every doc")
-        return self._t(centre, error, "t")
+        return self._t(spread, "bonett_price" if self._scale.binary else "t")
+
+    def spread(self) -> Spread:
+        """Of a ratio of sums: after Bonett and Price for 0/1 scores, else the jackknife's."""
+        freedom = degrees_of_freedom(self._weight())
+        if self._scale.binary:
+            return Spread(*self._bonett_price(), freedom)
+        centre, error = self._centred()
+        return Spread(centre, 0.0 if self._still(error) else error, freedom)
 
     def _bootstrap(self) -> Interval:
         if len(self._pairs.docs) < _FEW:
@@ -327,11 +355,11 @@ class _Comparison:
             return Interval(why="the difference is the same on every doc")
         return Interval((low, high), "cluster_bootstrap", p_value)
 
-    def _t(self, centre: float, error: float, method: str) -> Interval:
+    def _t(self, spread: Spread, method: str) -> Interval:
         """The interval centre -+ t * error, within what the difference can be."""
         from scipy.special import stdtr
 
-        freedom = degrees_of_freedom(self._weight())
+        centre, error, freedom = spread
         reach = float(quantile(freedom, CONFIDENCE))
         low, high = difference_interval(centre, error, reach, self._scale)
         p_value = 2.0 * float(stdtr(freedom, -abs(centre) / error))

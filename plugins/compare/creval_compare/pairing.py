@@ -22,7 +22,7 @@ from creval.plugin.comparing import (
     with_records,
 )
 
-__all__ = ["MetricKey", "PairedMetric", "SharedTask", "shared_tasks"]
+__all__ = ["MetricKey", "PairedMetric", "SharedTask", "shared_task", "shared_tasks"]
 
 _MUST = {"hash": "the task itself", "dataset": "data", "instruments": "instruments"}
 _MAY = {
@@ -94,6 +94,10 @@ class SharedTask:
         shared = [key for key in found[0] if all(key in other for other in found[1:])]
         shared = [key for key in shared if self._holds_groups(found[0][key])]
         return [key for key in shared if key.condition is not None or self._same_conditions or not self._conditions]
+
+    def metric(self, key: MetricKey) -> Mapping[str, Any]:
+        """Return a metric as the results of the first run have it."""
+        return _metrics(self._results[0])[key]
 
     def notes(self) -> Iterator[str]:
         """Say what differs between the runs and may be what makes the difference."""
@@ -226,20 +230,25 @@ def shared_tasks(runs: Sequence[Run], wanted: Sequence[str], force: bool, regist
     """Return the tasks that all runs hold (of those named, where any is).
 
     Raises RunError where they hold none in common, or one differs in task, data or instruments and `force` is not set;
-    UnknownNameError for a wanted task that some run does not hold.
+    UnknownNameError for a wanted task that some run does not hold. The name of a suite stands for its numbers.
     """
+    suites = [[str(suite["task"]) for suite in run.results.get("suites", ())] if wanted else [] for run in runs]
     for name in wanted:
-        for run in runs:
-            if name not in run.tasks:
-                raise UnknownNameError("task", name, run.tasks, where=str(run.folder))
+        for run, own in zip(runs, suites, strict=True):
+            if name not in run.tasks and name not in own:
+                raise UnknownNameError("task", name, [*run.tasks, *own], where=str(run.folder))
     shared = [task for task in runs[0].tasks if all(task in run.tasks for run in runs[1:])]
     chosen = [task for task in shared if task in wanted] if wanted else shared
-    if not chosen:
+    if not chosen and not set(wanted).intersection(*suites):
         held = "; ".join(f"{run.folder.name}: {', '.join(run.tasks)}" for run in runs)
         raise RunError(f"the runs have no task in common ({held})", fix="Name runs of the same task.")
-    for task in chosen:
-        _check_alike(runs, task, force)
-    return [SharedTask(runs, task, registry) for task in chosen]
+    return [shared_task(runs, task, force, registry) for task in chosen]
+
+
+def shared_task(runs: Sequence[Run], task: str, force: bool, registry: Registry) -> SharedTask:
+    """Return a task that all runs hold. Raises RunError where it differs as `shared_tasks` says."""
+    _check_alike(runs, task, force)
+    return SharedTask(runs, task, registry)
 
 
 def _check_alike(runs: Sequence[Run], task: str, force: bool) -> None:

@@ -17,7 +17,7 @@ from creval.scoring.clusters import Clusters
 from creval.scoring.intervals import ANY, Scale
 from creval.scoring.median import Median
 from creval.scoring.ratio import Mean, PassAtK, Rate
-from creval_compare.metric_comparison import compare_trials, letters, pairs
+from creval_compare.metric_comparison import letters, pairs
 from creval_compare.paired import (
     POWER,
     Difference,
@@ -28,6 +28,7 @@ from creval_compare.paired import (
     paired_means,
 )
 from creval_compare.significance import ALPHA, holm, mcnemar, swap_test
+from creval_compare.trials import compare_trials
 
 BINARY = Scale(0.0, 1.0, True)
 

@@ -18,6 +18,7 @@ __all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
 class Standing:
     """One model's value of one metric, and its rank among those with the same task, data, settings and instruments.
 
+    `task` is a task, or a suite that has numbers of its own.
     `rank` is None where neither direction is better, and for baselines. Runs that share a letter of `apart` cannot be
     told apart (as `creval compare` says it); None where that is not known. `failed` counts samples that are not
     scored: unparsed, truncated, refused and errored ones.
@@ -53,6 +54,8 @@ COLUMNS = tuple(field.name for field in fields(Standing))
 def leaderboard(runs: Sequence[Run], *, every_metric: bool = False) -> list[Standing]:
     """Return the standings of the primary metrics (or of every metric) of finished runs, best first in each group.
 
+    Suites that have numbers of their own are among the tasks.
+
     Baselines are not ranked: they follow the models. Which models cannot be told apart is tested for up to
     20 of them. Tasks of one name from different plugins have the plugin before the name.
     """
@@ -80,7 +83,7 @@ class _Entrant(NamedTuple):
 
 
 def _metrics(run: Run, every: bool) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    for result in run.results["tasks"]:
+    for result in [*run.results.get("suites", ()), *run.results["tasks"]]:
         for metric in result["metrics"]:
             if every or metric.get("primary"):
                 yield result, metric

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from support.run_folders import write_run
+from support.small_suite import write_small_suite
 
 import creval
 from creval.cli.main import invoke
@@ -101,6 +102,26 @@ def test_models_that_do_not_differ_share_a_letter(runs: Path) -> None:
 def test_numbers_made_in_another_way_have_a_rank_of_their_own(tmp_path: Path, change: dict[str, Any]) -> None:
     runs = [put(tmp_path / "a", "m/a", 1.0), put(tmp_path / "b", "m/b", 3.0, **change)]
     assert [one.rank for one in leaderboard(runs)] == [1, 1]
+
+
+def test_suites_rank_by_their_own_number(tmp_path: Path) -> None:
+    suite = write_small_suite(tmp_path)
+    runs = []
+    for name, model in (("yes", "baseline/floor"), ("no", "baseline/ceiling"), ("again", "baseline/floor")):
+        settings = {"temperature": 0.5} if name == "again" else {}
+        run = creval.run([suite], model, creval.RunOptions(output=tmp_path / name, generation=settings))
+        for file in ("results.json", "run.json"):  # as if models had answered: baselines are not ranked
+            text = (run.folder / file).read_text().replace(model, f"m/{name}")
+            (run.folder / file).write_text(text)
+        runs.append(creval.open_run(run.folder))
+    found = [one for one in leaderboard(runs) if one.task == "both"]
+    assert [(one.model, one.rank, one.apart) for one in found if not one.settings] == [
+        ("m/yes", 1, "a"),
+        ("m/no", 2, "b"),
+    ]
+    assert [(one.model, one.rank) for one in found if one.settings] == [("m/again", 1)]
+    assert found[0].metric == "exact_match" and found[0].n == 40 and found[0].data.split("/")[1] == "40"
+    assert "pooled" in {one.metric for one in leaderboard(runs, every_metric=True)}
 
 
 class Page(HTMLParser):

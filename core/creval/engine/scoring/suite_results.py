@@ -15,6 +15,7 @@ from creval.tasks.task_model import SuiteMetric, Task
 
 __all__ = ["suite_results"]
 
+_SETTINGS = ("instruments", "generation_overrides", "condition_overrides", "prompt_overrides")
 _OF_TASK = ("value", "n", "standard_error", "ci_low", "ci_high")
 
 
@@ -38,14 +39,17 @@ def _suite(
 ) -> dict[str, Any]:
     first, listed = next(iter(numbers.items()))
     tasks = [result for result, _ in listed]
-    same = {key: [task.get(key) for task in tasks] for key in ("generation_overrides", "condition_overrides")}
+    settings = {key: _united([task.get(key) or {} for task in tasks]) for key in _SETTINGS}
+    shards = list(dict.fromkeys(task["shard"] for task in tasks if task.get("shard")))
     return {
         "task": name.partition("/")[2],
         "qualified": name,
         "title": first.title,
         "tasks": [task["task"] for task in tasks],
         **{key: _digest([task[key] for task in tasks]) for key in ("hash", "dataset", "docs_digest")},
-        **{key: values[0] for key, values in same.items() if all(value == values[0] for value in values)},
+        "docs": sum(task["docs"] for task in tasks),
+        **{key: values for key, values in settings.items() if values or key == "instruments"},
+        **({"shard": shards[0]} if len(shards) == 1 else {}),
         "repeats": max(task["repeats"] for task in tasks),
         "counts": _summed([task["counts"] for task in tasks]),
         "metrics": [_metric(number, found, number == first) for number, found in numbers.items()],
@@ -54,6 +58,16 @@ def _suite(
 
 def _digest(parts: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _united(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What any task has under a name; texts that differ between tasks are joined."""
+    found: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, value in part.items():
+            if value not in found.setdefault(name, []):
+                found[name].append(value)
+    return {name: values[0] if len(values) == 1 else "; ".join(map(str, values)) for name, values in found.items()}
 
 
 def _summed(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
