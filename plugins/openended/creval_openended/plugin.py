@@ -165,7 +165,10 @@ def _register_sources(registry: Registry) -> None:
         parameters=params.schema(
             choice=params.one_of("paper", "solvable"),
             url=params.text(),
-            wording=params.one_of("ours", "released", about="released: each doc has the authors' texts, as wording"),
+            wording=params.one_of(
+                *("ours", "released", "llama", "vicuna", "mixtral"),
+                about="the authors' texts, a field of each doc: released for GPT, the rest for local models",
+            ),
             remote=True,
         ),
     )

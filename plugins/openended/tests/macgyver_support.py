@@ -12,7 +12,15 @@ from typing import Any
 from creval_openended.published import wording
 from creval_openended.published.macgyver import COLUMNS
 
-__all__ = ["DATA_TEXT", "DRIVER_TEXT", "MACGYVER_PAIRS", "write_wording", "write_workbook"]
+__all__ = [
+    "DATA_TEXT",
+    "DRIVER_TEXT",
+    "HELPERS_TEXT",
+    "LOCAL_TEXTS",
+    "MACGYVER_PAIRS",
+    "write_wording",
+    "write_workbook",
+]
 
 DRIVER_TEXT = '''from src.nothing import *
 step_num = 1
@@ -56,6 +64,28 @@ max_steps = "twelve"
 EOS_TOKEN = "<|end|>"
 raise SystemExit
 '''
+HELPERS_TEXT = """import nothing
+def gen_chat_object(prompt, problem, include_eg = True):
+    shown = "Made up: a shoe."
+    if include_eg:
+        messages = prompt + '\\n As here: \\n' + shown + '\\n' + problem
+    else:
+        messages = prompt + '\\n## Now: \\n' + problem
+    return messages
+"""
+_LAST, _END = '        problemstring += "\\n This is the last. "\n', '      problemstring += f"\\n## You: "\n'
+_TOKEN = "      problemstring += EOS_TOKEN\n"
+_TEST = "      if step_num >= num_steps:\n"
+_LOCAL = DRIVER_TEXT.replace("If done,", "Where it is done,").replace("1 / 0", "EOS_TOKEN = tokenizer.eos_token\n1 / 0")
+assert all(text in _LOCAL for text in (_TEST + _LAST + _END, '" + "## You: "'))
+LOCAL_TEXTS = {  # as the drivers for local models differ: the step's wording, and where the end token is
+    "llama": _LOCAL.replace(_TEST, _TOKEN + _TEST).replace('" + "## You: "', '" + EOS_TOKEN + "\\n## You: "'),
+    "vicuna": _LOCAL.replace(_END, _TOKEN + _END).replace('" + "## You: "', '" + EOS_TOKEN + "## You: "'),
+    "mixtral": _LOCAL.replace(_END, _TOKEN + _END).replace(
+        '"\\n Steps there are:\\n " + "## You: "', 'EOS_TOKEN + "\\n## You: "'
+    ),
+}
+LOCAL_TEXTS["llama"] = LOCAL_TEXTS["llama"].replace("Made up: solve it.", "Made up: solve it, in few words.")
 
 MACGYVER_PAIRS = "macgyver/problem_solution_pair.jsonl"
 
@@ -73,10 +103,12 @@ def write_workbook(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     book.save(file)
 
 
-def write_wording(folder: Path, driver: str = DRIVER_TEXT, data: str = DATA_TEXT) -> dict[str, str]:
-    """Write the two files as the authors' repository lays them out, and return their sha256 by path."""
+def write_wording(folder: Path, driver: str = DRIVER_TEXT, data: str = DATA_TEXT, **local: str) -> dict[str, str]:
+    """Write the files as the authors' repository lays them out, and return their sha256 by path."""
+    others = {wording.DRIVERS[name]: text for name, text in ({**LOCAL_TEXTS, **local}).items() if name in LOCAL_TEXTS}
+    helpers = local.get("helpers", HELPERS_TEXT)
     pins = {}
-    for path, text in ((wording.DRIVER, driver), (wording.DATA, data)):
+    for path, text in {wording.DRIVER: driver, wording.DATA: data, wording.HELPERS: helpers, **others}.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

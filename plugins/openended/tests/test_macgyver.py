@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from macgyver_support import DATA_TEXT, DRIVER_TEXT, write_wording, write_workbook
+from macgyver_support import DATA_TEXT, DRIVER_TEXT, HELPERS_TEXT, LOCAL_TEXTS, write_wording, write_workbook
 
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
@@ -94,6 +94,7 @@ def test_without_a_network_the_fix_is_named(tmp_path: Path) -> None:
     "name",
     [
         *("macgyver", "macgyver_jury", "macgyver_released", "macgyver_jury_released"),
+        *("macgyver_released_llama", "macgyver_jury_released_vicuna", "macgyver_released_mixtral"),
         *("macgyver_labelled_feasibility", "macgyver_labelled_effectiveness"),
     ],
 )
@@ -156,7 +157,89 @@ def test_solutions_are_asked_for_in_the_words_of_the_authors(task: str, tmp_path
     assert wording.released_wording(offline, address, pins) == said
 
 
-@pytest.mark.parametrize("task", ["macgyver_released", "macgyver_jury_released"])
+LOCAL = ("llama", "vicuna", "mixtral")
+FULL = '\n  Made up: solve it{}.\n    "Step 1: <step 1>"\n    "Step 2: <step 2>"\n  At most 10 steps.\n  '
+ASKED = "Problem:\nA {door} is stuck.\n\n## Steps there are:\n<|end|>\n ## You: "
+STEP = (
+    "Made up: write step {} by step twelve, {{not}} step {}.\n    Where it is done, STOP.\n    Step {}: <here>\n\n    "
+)
+MADE = "A {door} is stuck.\nSteps there are:\n Step 1 was:  Push.\nStep 2 was:  Pull.\n"
+TEXTS = {  # the first step, a later one, the last
+    "llama": (
+        "A {door} is stuck.\n Steps there are:\n <|eot_id|>\n## You: ",
+        MADE + "<|eot_id|>\n## You: ",
+        MADE + "<|eot_id|>\n This is the last. \n## You: ",
+    ),
+    "vicuna": (
+        "A {door} is stuck.\n Steps there are:\n </s>## You: ",
+        MADE + "</s>\n## You: ",
+        MADE + "\n This is the last. </s>\n## You: ",
+    ),
+    "mixtral": (
+        "A {door} is stuck.</s>\n## You: ",
+        MADE + "</s>\n## You: ",
+        MADE + "\n This is the last. </s>\n## You: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["macgyver_released", "macgyver_jury_released"])
+@pytest.mark.parametrize("name", LOCAL)
+def test_local_models_are_asked_as_their_driver_asks(kind: str, name: Any, tmp_path: Path, address: str) -> None:
+    pins = write_wording(tmp_path)
+    said = wording.released_wording(DataOptions(cache=tmp_path), address.removesuffix("pairs.xlsx"), pins, name)
+
+    def sent(system: str, user: str) -> list[tuple[str, str]]:
+        if name == "mixtral":
+            return [("system", system), ("user", user)]
+        return [("user", f"{system}\n## Now: \n{user}")]
+
+    task, (first, further, last) = f"{kind}_{name}", TEXTS[name]
+    assert asked(task, said, []) == sent(FULL.format(", in few words" if name == "llama" else ""), ASKED)
+    assert asked(task, said, [], number=1, last=False) == sent(STEP.format(1, 2, 1), first)
+    steps = ["Step 1: Push.", "Step 2: Pull."]
+    assert asked(task, said, steps, number=3, last=False) == sent(STEP.format(3, 4, 3), further)
+    assert asked(task, said, steps, number=9, last=True) == sent(STEP.format(9, 10, 9), last)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "reason"),
+    [
+        ("llama", {"llama": LOCAL_TEXTS["llama"].replace("string += EOS_TOKEN", "string += X")}, "otherwise"),
+        ("vicuna", {"vicuna": LOCAL_TEXTS["vicuna"].replace("+ EOS_TOKEN +", "+ token +")}, "otherwise"),
+        ("mixtral", {"mixtral": LOCAL_TEXTS["mixtral"].replace("prompt =", "said =")}, "nothing is assigned to prompt"),
+        ("llama", {"helpers": HELPERS_TEXT.replace("## Now: ", "' + shown + '")}, "put together otherwise"),
+        ("vicuna", {"helpers": HELPERS_TEXT.replace("gen_chat_object", "gen_chat")}, "put together otherwise"),
+        ("vicuna", {"helpers": "def f("}, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_local_wording_of_another_form_is_refused(
+    name: Any, changed: dict[str, str], reason: str, tmp_path: Path, address: str
+) -> None:
+    pins = write_wording(tmp_path, **changed)
+    with pytest.raises(DataError, match=reason):
+        wording.released_wording(DataOptions(cache=tmp_path), address.removesuffix("pairs.xlsx"), pins, name)
+
+
+def test_a_driver_for_local_models_with_another_digest_is_refused(tmp_path: Path, address: str) -> None:
+    write_wording(tmp_path)
+    for name in LOCAL:
+        with pytest.raises(DataError, match="not the one that the task pins"):
+            wording.released_wording(
+                DataOptions(cache=tmp_path / "cache"),
+                address.removesuffix("pairs.xlsx"),
+                name=name,  # type: ignore[arg-type]
+            )
+    assert set(wording.DRIVERS.values()) | {wording.DATA, wording.HELPERS} == set(wording.PINS)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        *("macgyver_released", "macgyver_jury_released", "macgyver_released_llama"),
+        *("macgyver_released_vicuna", "macgyver_jury_released_mixtral"),
+    ],
+)
 def test_prefetch_fetches_the_wording_with_the_problems(
     task: str, pairs: list[dict[str, Any]], tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,14 +248,18 @@ def test_prefetch_fetches_the_wording_with_the_problems(
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CREVAL_DATA", raising=False)
     monkeypatch.setattr(macgyver, "fetched", lambda _, *rest: fetched(address, *rest))
-    monkeypatch.setattr(macgyver, "released_wording", lambda options: wording.released_wording(options, root, pins))
+    monkeypatch.setattr(
+        macgyver, "released_wording", lambda options, name: wording.released_wording(options, root, pins, name)
+    )
     data = next(iter(prefetch([task], load_plugins())))  # the rest are resources
     assert (data.what, data.state) == ("data", "fetched") and data.about.startswith("300 docs"), data
     kept = tmp_path / "cache" / "data" / wording.FOLDER
-    assert {path: (kept / path).read_text("utf-8") for path in pins} == {
-        wording.DRIVER: DRIVER_TEXT,
-        wording.DATA: DATA_TEXT,
-    }
+    wanted = {wording.DRIVER: DRIVER_TEXT, wording.DATA: DATA_TEXT}
+    if name := next((each for each in LOCAL_TEXTS if task.endswith(each)), None):
+        wanted = {wording.DRIVERS[name]: LOCAL_TEXTS[name], wording.DATA: DATA_TEXT}  # type: ignore[index]
+        wanted |= {} if name == "mixtral" else {wording.HELPERS: HELPERS_TEXT}
+    found = {path.relative_to(kept).as_posix(): path.read_text("utf-8") for path in kept.rglob("*.py")}
+    assert found == wanted  # and nothing else
     for file in ("pairs.xlsx", *pins):
         (tmp_path / file).unlink()
     assert next(iter(prefetch([task], load_plugins()))).state == "here already"

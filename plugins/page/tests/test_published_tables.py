@@ -53,7 +53,9 @@ def test_numbers_made_with_prompts_of_our_own_never_agree() -> None:
     """The papers do not print the prompt of DRAT, those that make solutions, and the query and focus of the jury."""
     numbers = [*printed_numbers("association"), *printed_numbers("openended")]
     own = [each for each in numbers if each.task == "drat" or each.task.startswith(("macgyver", "hypogen", "bookmia"))]
-    as_asked = [each for each in own if each.task.endswith("_released") and each.model.startswith("GPT")]
+    words = {"GPT": "_released", "Vicuna": "_released_vicuna", "Llama": "_released_llama"}
+    as_asked = [each for each in own if each.task.endswith(words.get(re.split("[ -]", each.model)[0], "none"))]
+    assert {re.split("[ -]", each.model)[0] for each in as_asked} == set(words)
     assert as_asked and all("300 problems" in each.remark for each in as_asked)
     assert all("another wording" in each.remark for each in own if each not in as_asked)
     judged = [each for each in own if "_jury" in each.task and not each.metric.startswith("semantic_entropy")]
@@ -183,6 +185,14 @@ def test_openended_is_tables_3_to_5(
     ours = shipped("openended", task, jury)
     assert len(rows) == models
     assert Counter({row: n for row, n in ours.items() if not row[1].endswith("_unfiltered")}) == Counter(printed)
+
+
+@pytest.mark.parametrize(("name", "models"), [("vicuna", 3), ("llama", 5)])
+def test_words_for_local_models_have_their_rows_of_table_3(name: str, models: int) -> None:
+    for task, metrics in (("macgyver_released", 1), ("macgyver_jury_released", 5)):
+        theirs = {row[1:] for row in shipped("openended", task) if row[2].lower().startswith(name)}
+        assert len(theirs) == models * metrics
+        assert {row[1:] for row in shipped("openended", f"{task}_{name}")} == theirs
 
 
 def test_the_unfiltered_stories_are_table_18(reference_data: Path) -> None:

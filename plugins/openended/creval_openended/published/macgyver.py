@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from creval.plugin import DataError, MissingPartError
 from creval.plugin.data import DataOptions, ListRows, Rows, download, offline_fix
-from creval_openended.published.wording import released_wording
+from creval_openended.published.wording import WordingName, released_wording
 
 __all__ = [
     "ADDRESS",
@@ -44,18 +44,19 @@ Row = Mapping[str, Any]
 def open_macgyver(
     choice: Literal["paper", "solvable"] = "paper",
     url: str = ADDRESS,
-    wording: Literal["ours", "released"] = "ours",
+    wording: Literal["ours"] | WordingName = "ours",
     *,
     base: Path,
     options: DataOptions,
 ) -> Rows:
     """Return the problems as docs with `id` and `problem`: the 300, or all 1,306 solvable ones in the file's order.
 
-    With `wording: released` each has the field `wording`, the texts in which the authors asked (`released_wording`).
+    With `wording: released` each has the field `wording`, the texts in which the authors asked GPT models, and with
+    `llama`, `vicuna` or `mixtral` those models (`released_wording`).
     `url` may name a copy of the workbook; its rows must be the same. Raises DataError where it is not available or is
     another one, MissingPartError without openpyxl.
     """
-    said = {"wording": released_wording(options)} if wording == "released" else {}
+    said = {} if wording == "ours" else {"wording": released_wording(options, name=wording)}
     rows = published_rows(url, options)
     solvable = {str(row["ID"]): str(row["Problem"]) for row in rows if row["Solvable?"] == "Yes"}
     ids = paper_ids() if choice == "paper" else list(solvable)

@@ -1,9 +1,11 @@
 """The wording in which the paper's authors asked for solutions, read out of their source text; none is run or shipped.
 
-Two files of github.com/stonkmem/MacGyverSemanticProbing (MIT) at one commit, each pinned by its sha256:
+Files of github.com/stonkmem/MacGyverSemanticProbing (MIT) at one commit, each pinned by its sha256:
 
     src/GPT_run_benchmark.py   the system messages of a full answer and of a step, and what stands around a problem
     src/data.py                how a problem is laid out for the full answer; the most steps in words
+    src/Llama_, src/vicuna_, src/Mixtral_run_benchmark.py   the same as the first, for models run locally
+    src/helper_funcs.py        what stands between instruction and problem where both are one text (Llama, Vicuna)
 """
 
 from __future__ import annotations
@@ -11,21 +13,48 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from creval.plugin import DataError
 from creval.plugin.data import DataOptions, PinnedFiles
 
-__all__ = ["ADDRESS", "COMMIT", "DATA", "DRIVER", "FOLDER", "PINS", "Wording", "released_wording"]
+__all__ = [
+    "ADDRESS",
+    "COMMIT",
+    "DATA",
+    "DRIVER",
+    "DRIVERS",
+    "FOLDER",
+    "HELPERS",
+    "PINS",
+    "Wording",
+    "WordingName",
+    "released_wording",
+]
 
 COMMIT = "b2a17dd8ec585a837522c0051cad10cdbaade568"
 ADDRESS = f"https://raw.githubusercontent.com/stonkmem/MacGyverSemanticProbing/{COMMIT}/"
 FOLDER = f"macgyver-wording-{COMMIT[:12]}"
-DRIVER, DATA = "src/GPT_run_benchmark.py", "src/data.py"
+DRIVER, DATA, HELPERS = "src/GPT_run_benchmark.py", "src/data.py", "src/helper_funcs.py"
+WordingName = Literal["released", "llama", "vicuna", "mixtral"]
+DRIVERS: Mapping[WordingName, str] = {
+    "released": DRIVER,
+    "llama": "src/Llama_run_benchmark.py",
+    "vicuna": "src/vicuna_run_benchmark.py",
+    "mixtral": "src/Mixtral_run_benchmark.py",
+}
 PINS = {
     DRIVER: "86de67971bedd166d38c6739dfda2ae66bdd02a3fca3023f12b60db9632b8780",
     DATA: "33688a73757e93cde3ef46bfce62faa24b085597bf081c285c59a192bc426584",
+    "src/Llama_run_benchmark.py": "8611b783ebaa98b8dfc15b32dffb976b7ca605ba1aafa2a8a1bc3411f613c481",
+    "src/vicuna_run_benchmark.py": "cf769a931e9c216aef6d2d2ef6dbbe2c64b6e47d44b0bccb49243fdcf266302d",
+    "src/Mixtral_run_benchmark.py": "32aa5bd480cfcaf83a56dd0e805956d0d12514b4d6d2c665f7835f12be1dc781",
+    HELPERS: "14d34165bd409369a924161bc9f2d2fe9251233d6841e48f802b9d8cfab4850b",
 }
+_ONE_TEXT = ("llama", "vicuna")
+"""Asked with one text: instruction and problem, without roles."""
+_END_TOKENS = {"llama": "<|eot_id|>", "vicuna": "</s>", "mixtral": "</s>"}
+"""The authors' drivers take it from the model's tokenizer: these are those of Llama 3 Instruct, Vicuna and Mixtral."""
 
 _PROBLEM = "\0problem"
 _NUMBERS = {"step_num": 0, "step_num + 1": 1}
@@ -33,39 +62,43 @@ _LIMITS = {"1": 1, "2": 2, "max_stepnum": 10}
 Wording = dict[str, Any]
 
 
-def released_wording(options: DataOptions, address: str = ADDRESS, pins: Mapping[str, str] | None = None) -> Wording:
+def released_wording(
+    options: DataOptions,
+    address: str = ADDRESS,
+    pins: Mapping[str, str] | None = None,
+    name: WordingName = "released",
+) -> Wording:
     """Return the texts, fetched once: those of `_read`. Raises DataError where they are not available or are others."""
-    folder = PinnedFiles.of(FOLDER, address, PINS if pins is None else pins, options).fetch()
+    paths = [DRIVERS[name], DATA, *([HELPERS] if name in _ONE_TEXT else [])]
+    folder = PinnedFiles.of(FOLDER, address, PINS if pins is None else pins, options).fetch(paths)
     try:
-        return _read(_tree(folder / DRIVER), _tree(folder / DATA))
+        said = _read(_tree(folder / DRIVERS[name]), _tree(folder / DATA), _END_TOKENS.get(name, ""))
+        return {**said, "between": _between(_tree(folder / HELPERS))} if name in _ONE_TEXT else said
     except (ValueError, IndexError) as error:
         raise DataError(f"the authors' wording has another form: {error}", where=str(folder)) from error
 
 
-def _read(driver: ast.Module, data: ast.Module) -> Wording:
+def _read(driver: ast.Module, data: ast.Module, end_token: str) -> Wording:
     """Return the texts.
 
     `full` is the system message of a full answer, `full_before` and `full_after` stand around its problem. `step` are
     the pieces of the system message of a step: each a `text`, then, where `plus` is a number, the step's number plus
     that. `first` follows the problem while there are no steps; else `further` does, then each step made as
-    `made_before`, its number, `made_after` and its text; `last` follows at the last step and `end` always.
+    `made_before`, its number, `made_after` and its text; `last` follows at the last step and `end` always. Where
+    the driver puts an end token right behind the steps, it is `after_steps`; elsewhere it is within `first` and `end`.
     """
     most = _constant(data, "max_steps")
     before, after = _around_problem(data)
     call = next(node for node in _calls(driver, "extract_problem"))
     made_before, made_after = _made(driver)
-    further, first, last, end = _user_texts(driver)
     return {
         "full": "".join(_plain(_pieces(_assigned(driver, "inputstring")[0]), _LIMITS)),
         "full_before": before,
         "full_after": after + _constant(data, "EOS_TOKEN") + _pieces(call.args[0])[-1][1],
         "step": _step_pieces(_pieces(_assigned(driver, "prompt")[0]), most),
-        "first": first,
-        "further": further,
         "made_before": made_before,
         "made_after": made_after,
-        "last": last,
-        "end": end,
+        **_user_texts(driver, end_token),
     }
 
 
@@ -169,15 +202,39 @@ def _made(driver: ast.Module) -> tuple[str, str]:
     raise ValueError("a step that was made is put otherwise")
 
 
-def _user_texts(driver: ast.Module) -> tuple[str, str, str, str]:
-    """Return `further`, `first`, `last` and `end`: what is added to the text of a step, in the order of the file."""
-    texts = [_pieces(value) for value in _assigned(driver, "problemstring")]
+def _user_texts(driver: ast.Module, end_token: str) -> dict[str, str]:
+    """Return `further`, `first`, `last` and `end`, and `after_steps` with an end token: what is added to a step."""
+    texts = [_with_token(_pieces(value), end_token) for value in _assigned(driver, "problemstring")]
+    token = [(False, end_token)]
     match [each for each in texts if each not in ([(False, "")], [(True, "prev_steps[k]")])]:
         case [
             [(True, p), (False, further)],
-            [(False, last)],
+            *between,
             [(False, end)],
             [(True, q), (False, first)],
         ] if p == q == _PROBLEM:
-            return further, first, last, end
+            said = {"further": further, "first": first}
+            match between:
+                case [[(False, last)]]:
+                    return {**said, "last": last, "end": end}
+                case [before, [(False, last)]] if before == token:
+                    return {**said, "after_steps": end_token, "last": last, "end": end}
+                case [[(False, last)], after] if after == token:
+                    return {**said, "after_steps": "", "last": last, "end": end_token + end}
     raise ValueError("the text of a step is put together otherwise")
+
+
+def _with_token(pieces: Pieces, end_token: str) -> Pieces:
+    """Put the end token in place of its name."""
+    known = [(False, end_token) if end_token and each == (True, "EOS_TOKEN") else each for each in pieces]
+    return _joined(known)
+
+
+def _between(helpers: ast.Module) -> str:
+    """Return what stands between instruction and problem in the one text without an example."""
+    found = [node for node in helpers.body if isinstance(node, ast.FunctionDef) and node.name == "gen_chat_object"]
+    for tree in found:
+        match _pieces(_assigned(ast.Module(tree.body, []), "messages")[-1]):
+            case [(True, "prompt"), (False, between), (True, "problem")]:
+                return between
+    raise ValueError("instruction and problem are put together otherwise")
