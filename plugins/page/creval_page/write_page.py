@@ -194,8 +194,10 @@ def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> di
     told = [_run(run, name, samples, number) for number, (run, name) in enumerate(zip(runs, names, strict=True))]
     return {
         "runs": [{**run, "short": short} for run, short in zip(told, short_names(names), strict=True)],
+        "suites": _suites(runs),
+        "suite_metrics": _of_every(runs, baselines, "suites"),
         "tasks": _tasks(runs),
-        "metrics": [row for number, run in enumerate(runs) for row in _metrics(run, number, baselines)],
+        "metrics": _of_every(runs, baselines, "tasks"),
         "distributions": samples.distributions(),
         "samples": {"total": samples.total, "columns": list(PageSamples.COLUMNS), "rows": samples.rows},
     } | {"pieces": samples.pieces, "images": samples.images}
@@ -277,8 +279,28 @@ def _kept_yaml(folder: Path, task: str) -> Mapping[str, Any]:
     return data if sound and all(isinstance(metric, dict) for metric in data.get("metrics", [])) else {}
 
 
-def _metrics(run: Run, number: int, baselines: Baselines) -> Iterator[dict[str, Any]]:
-    for task in run.results["tasks"]:
+def _suites(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return each suite that has numbers of its own, as a task is returned."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        for suite in run.results.get("suites", ()):
+            about = {metric["name"]: _MEANS[metric["average"]] for metric in suite["metrics"]}
+            entry = {"task": suite["task"], "title": suite["title"], "metrics": about, "hashes": []}
+            entry = found.setdefault(suite["task"], entry)
+            if suite["hash"] not in entry["hashes"]:
+                entry["hashes"].append(suite["hash"])
+    return list(found.values())
+
+
+_MEANS = {"macro": "the mean of its tasks", "weighted": "the mean of its tasks by their number of values"}
+
+
+def _of_every(runs: Sequence[Run], baselines: Baselines, which: str) -> list[dict[str, Any]]:
+    return [row for number, run in enumerate(runs) for row in _metrics(run, number, baselines, which)]
+
+
+def _metrics(run: Run, number: int, baselines: Baselines, which: str) -> Iterator[dict[str, Any]]:
+    for task in run.results.get(which, ()):
         kept = _kept_yaml(run.folder, task["task"])
         told = {**task, "repeats_of_task": int(kept.get("repeats", 1)) if kept else None}
         printed = printed_numbers(str(task.get("qualified", "")).partition("/")[0])
@@ -311,7 +333,20 @@ def _metrics(run: Run, number: int, baselines: Baselines) -> Iterator[dict[str, 
                 "published_remarks": remarks(numbers, run.model),
                 "published_equal": [part for part in PARTS if any(part in each.equal for each in numbers)],
                 "differs": differences(told, metric) if numbers else [],
+                "group": _group(metric),
+                "of": [[part["task"], part["metric"]] for part in metric.get("tasks", ())],
             }
+
+
+def _group(metric: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return of a number by a field whose it is: its metric, the field, and the group or mean; None for others."""
+    by = metric.get("by")
+    if by is None:
+        return None
+    whole = "group" not in metric
+    ending = f"[{metric['average']} by {by}]" if whole else f"[{by}={metric['group']}]"
+    name = f"{metric['average']} mean" if whole else metric["group"]
+    return {"metric": metric["name"].removesuffix(ending), "by": by, "name": name, "mean": whole}
 
 
 def _source(numbers: Sequence[Printed], model: str) -> str | None:

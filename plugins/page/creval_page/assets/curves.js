@@ -98,7 +98,7 @@ function numberedTasks() {
     if (members.length < 3) continue;
     const label = stem.split("_").filter(Boolean).at(-1) ?? "number";
     const places = new Map(members);
-    const rows = data.metrics.filter((row) => places.has(row.task) && row.condition === null).map((row) => ({ ...row, x: places.get(row.task) }));
+    const rows = data.metrics.filter((row) => places.has(row.task) && row.condition === null && !row.group).map((row) => ({ ...row, x: places.get(row.task) }));
     const metrics = [...new Set(rows.map((row) => row.metric))].filter((metric) => new Set(rows.filter((row) => row.metric === metric).map((row) => row.x)).size > 2);
     const curves = metrics.map((metric) => curve(metric, label, rows.filter((row) => row.metric === metric)));
     nodes.push(make("div", "task", make("h2", "", `${stem.replace(/_*[a-z]*$/i, "") || stem} by ${label}`), curveLegend(rows), make("div", "curves", curves)));

@@ -63,7 +63,7 @@ function statusBar(counts) {
 
 function rowWords(row) {
   // All that a row says, for the pointer and for who cannot see it.
-  const parts = [`${data.runs[row.run].name}: ${show(row.value)}`];
+  const parts = [`${row.group ? `${row.group.name}, ` : ""}${data.runs[row.run].name}: ${show(row.value)}`];
   if (row.low !== null) parts.push(`95 % interval ${show(row.low)} to ${show(row.high)}${row.method ? ` (${row.method})` : ""}`);
   else if (row.no_interval) parts.push(`no interval: ${row.no_interval}`);
   if (row.floor !== null) parts.push(`floor ${show(row.floor)}`);
@@ -238,36 +238,75 @@ function statusMarks(used) {
   });
 }
 
-function drawResults() {
-  at("results").append(...numberedTasks());
-  for (const task of data.tasks) {
-    const node = make("div", "task", data.tasks.length > 1 ? make("h2", "", task.title) : null);
-    if (task.description) node.append(make("p", "about", task.description));
-    if (task.hashes.length > 1) node.append(make("p", "beside", make("span", "flag", "≠ "), "These runs ran different versions of the task: their numbers do not compare."));
-    const own = data.metrics.filter((row) => row.task === task.task);
-    node.append(legend(own));
-    const whole = own.filter((row) => row.condition === null);
-    const names = [...new Set(whole.map((row) => row.metric))];
-    const primary = names.filter((name) => whole.some((row) => row.metric === name && row.primary));
-    const first = primary.length ? primary : names.slice(0, 1);
-    const rows = (name) => whole.filter((row) => row.metric === name);
-    node.append(...first.map((name) => metricNode(task, name, rows(name))));
-    const rest = names.filter((name) => !first.includes(name));
-    if (rest.length) {
-      const more = details(several(rest.length, "further metric"), ...rest.map((name) => metricNode(task, name, rows(name))));
-      more.open = rest.length <= 2;
-      node.append(more);
-    }
-    const split = conditionNode(own.filter((row) => row.condition !== null));
-    if (split) node.append(split);
-    const plots = data.distributions.filter((each) => each.task === task.task);
-    if (plots.length) {
-      const shown = onDemand("How the scores are spread", () => make("div", "plots", plots.map(distribution)));
-      shown.open = data.tasks.length <= 3 && data.runs.length < MANY;
-      node.append(shown);
-    }
-    at("results").append(node);
+function groupNodes(rows) {
+  // Of each metric by a field one figure: the means over its groups, then the groups in the order of their names.
+  const kinds = new Map();
+  for (const row of rows) {
+    const title = `${row.group.metric} by ${row.group.by}`;
+    kinds.set(title, [...(kinds.get(title) ?? []), row]);
   }
+  return [...kinds].map(([title, own]) => {
+    const named = ({ group, condition, run }) => [group.name, condition, data.runs.length > 1 ? data.runs[run].short : null].filter(Boolean).join(" · ");
+    const places = [...new Set(own.map((row) => row.group.name))];
+    const ordered = [...own].sort((a, b) => b.group.mean - a.group.mean || places.indexOf(a.group.name) - places.indexOf(b.group.name) || a.run - b.run);
+    const shown = onDemand(`${title}: ${several(new Set(own.filter((row) => !row.group.mean).map((row) => row.group.name)).size, "group")}`, () => figure(ordered, named));
+    shown.classList.add("groups");
+    shown.open = own.length < MANY;
+    return shown;
+  });
+}
+
+function suiteNode(suite) {
+  // The numbers of a suite, each above those of its tasks.
+  const own = data.suite_metrics.filter((row) => row.task === suite.task);
+  const node = make("div", "task suite", make("h2", "", suite.title));
+  if (suite.hashes.length > 1) node.append(make("p", "beside", make("span", "flag", "≠ "), "These runs ran different versions of the suite: their numbers do not compare."));
+  node.append(legend(own));
+  for (const name of new Set(own.map((row) => row.metric))) {
+    const rows = own.filter((row) => row.metric === name);
+    const found = (row) => row.of.map(([task, metric]) => data.metrics.find((each) => each.run === row.run && each.task === task && each.metric === metric && each.condition === null));
+    const columns = rows.map(found), parts = columns[0].flatMap((_, place) => columns.map((column) => column[place])).filter(Boolean);
+    const named = (row) => (data.runs.length > 1 ? `${row.task} · ${data.runs[row.run].short}` : row.task);
+    const shown = onDemand(`${name}: ${several(columns[0].length, "task")}`, () => figure(parts, named));
+    shown.open = rows[0].primary && parts.length < MANY;
+    node.append(metricNode(suite, name, rows), shown);
+  }
+  return node;
+}
+
+function taskNode(task) {
+  const titled = data.tasks.length + data.suites.length > 1;
+  const node = make("div", "task", titled ? make("h2", "", task.title) : null);
+  if (task.description) node.append(make("p", "about", task.description));
+  if (task.hashes.length > 1) node.append(make("p", "beside", make("span", "flag", "≠ "), "These runs ran different versions of the task: their numbers do not compare."));
+  const every = data.metrics.filter((row) => row.task === task.task), own = every.filter((row) => !row.group);
+  node.append(legend(every));
+  const whole = own.filter((row) => row.condition === null);
+  const names = [...new Set(whole.map((row) => row.metric))];
+  const primary = names.filter((name) => whole.some((row) => row.metric === name && row.primary));
+  const first = primary.length ? primary : names.slice(0, 1);
+  const rows = (name) => whole.filter((row) => row.metric === name);
+  node.append(...first.map((name) => metricNode(task, name, rows(name))));
+  node.append(...groupNodes(every.filter((row) => row.group)));
+  const rest = names.filter((name) => !first.includes(name));
+  if (rest.length) {
+    const more = details(several(rest.length, "further metric"), ...rest.map((name) => metricNode(task, name, rows(name))));
+    more.open = rest.length <= 2;
+    node.append(more);
+  }
+  const split = conditionNode(own.filter((row) => row.condition !== null));
+  if (split) node.append(split);
+  const plots = data.distributions.filter((each) => each.task === task.task);
+  if (plots.length) {
+    const shown = onDemand("How the scores are spread", () => make("div", "plots", plots.map(distribution)));
+    shown.open = data.tasks.length <= 3 && data.runs.length < MANY;
+    node.append(shown);
+  }
+  return node;
+}
+
+function drawResults() {
+  at("results").append(...numberedTasks(), ...data.suites.map(suiteNode), ...data.tasks.map(taskNode));
 }
 
 function facts(pairs) {
