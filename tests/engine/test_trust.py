@@ -79,6 +79,12 @@ FOREIGN: dict[str, Callable[[Path], dict[str, Any]]] = {
     "a file as a model": lambda place: {"roles": {"judge": f"replay/{place / 'private.jsonl'}"}},
     "a file as a model, with a space before it": lambda place: {"roles": {"judge": f" replay/{place}/private.jsonl"}},
     "a file up from a folder": lambda place: {"resources": {"embedding": "sentence-transformers/a/../../private"}},
+    "a path in an option of a model": lambda place: {
+        "roles": {"judge": f"hf/ada/x?dtype=auto&adapter={place}/private"}
+    },
+    "a path from home in an option": lambda place: {"roles": {"judge": "hf/ada/x@main?adapter=~/private"}},
+    "a path up in an option": lambda place: {"resources": {"embedding": "hf/ada/x?adapter=a/../../private"}},
+    "a folder with options": lambda place: {"roles": {"judge": f"hf/{place}/private?device=cpu"}},
     "an address as a model": lambda place: {"roles": {"judge": "huggingface/https://198.51.100.7/v1"}},
 }
 SEEN_FROM_HERE: dict[str, dict[str, Any]] = {

@@ -52,7 +52,11 @@ def test_no_path_leads_out_of_the_folder(place: Path, key: str, way: int) -> Non
 
 
 @pytest.mark.parametrize(
-    "model", ["replay/private.jsonl", "huggingface/https://198.51.100.7/v1", "replay/away/x.jsonl"]
+    "model",
+    [
+        *("replay/private.jsonl", "huggingface/https://198.51.100.7/v1", "replay/away/x.jsonl"),
+        *("hf/ada/x?adapter=/srv/lora", "hf/ada/x?dtype=auto&adapter=~/lora", "hf/ada/x?adapter=../lora"),
+    ],
 )
 def test_a_role_leads_neither_to_a_file_elsewhere_nor_to_an_address(
     place: Path, model: str, monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,7 @@ from creval.escape import visible
 from creval.models.providers.endpoints import ENDPOINTS, is_loopback
 from creval.models.secrets import find_key
 from creval.tasks.sections.settings import acts_outside
-from creval.tasks.task_paths import PATHS_FOLLOW, is_path, names_an_address, parse_path
+from creval.tasks.task_paths import PATHS_FOLLOW, is_path, names_an_address, parse_path, parts_of_name
 from creval.user_folders import STATE, State
 
 __all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "made_here", "names_a_file"]
@@ -217,13 +217,16 @@ def _of_model(
 
 
 def names_a_file(spec: str, base: Path) -> bool:
-    """Whether the name of a model or resource (`replay/answers.jsonl`) is that of a file outside of `base`.
+    """Whether the name of a model or resource (`replay/answers.jsonl`, `hf/X?adapter=/lora`) holds a path outside of
+    `base`.
 
     As they are opened: relative to where the command runs.
     """
     provider, _, rest = spec.strip().partition("/")
-    path = bool(rest) and (provider in PATHS_FOLLOW or rest.startswith(("/", "~", ".")) or ".." in Path(rest).parts)
-    return path and not _within(base, Path(), rest)
+    if provider in PATHS_FOLLOW:
+        return bool(rest) and not _within(base, Path(), rest)
+    paths = [part for part in parts_of_name(rest) if part.startswith(("/", "~", ".")) or ".." in Path(part).parts]
+    return any(not _within(base, Path(), path) for path in paths)
 
 
 def _of_settings(settings: object) -> Iterator[Named]:

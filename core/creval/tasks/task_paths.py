@@ -27,6 +27,7 @@ __all__ = [
     "names_an_address",
     "package_around",
     "parse_path",
+    "parts_of_name",
     "search_folders",
     "strays",
 ]
@@ -96,12 +97,19 @@ def strays(file: Path, folders: Sequence[Path]) -> bool:
         return True
 
 
+def parts_of_name(name: str) -> Sequence[str]:
+    """Return what of a model's name without its provider may be a path: the whole, what `?` ends, values of options."""
+    head, _, options = name.partition("?")
+    return [name, head, *(option.partition("=")[2] for option in options.split("&"))]
+
+
 def names_a_stray(spec: str, folder: Path) -> bool:
     """Whether the name of a model or resource that a task file gives is an address, or a path out of its folder."""
     first, _, rest = spec.strip().partition("/")
     if first in PATHS_FOLLOW:  # opened as seen from where the command runs
         return strays(Path(rest).expanduser(), [folder])
-    return rest.startswith(("/", "~")) or ".." in Path(rest).parts or names_an_address(spec)
+    parts = parts_of_name(rest)
+    return any(part.startswith(("/", "~")) or ".." in Path(part).parts for part in parts) or names_an_address(spec)
 
 
 def names_an_address(spec: str) -> bool:
