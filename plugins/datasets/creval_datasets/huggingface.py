@@ -272,8 +272,17 @@ def _undecoded(table: Any, datasets: Any) -> Any:
 
 
 def _known(columns: Sequence[str] | Mapping[str, str], there: Sequence[str], said: str) -> Mapping[str, str]:
-    """Return the name of each column in the docs and in the data. Raises DataError for one that these lack."""
+    """Return the name of each column in the docs and in the data. Raises DataError for one that these lack, or that is
+    taken twice.
+    """
     taken = renamed(columns)
+    old = list(taken.values())
+    twice = next((name for name in old if old.count(name) > 1), None)
+    if twice is not None:
+        first, second = [new for new, name in taken.items() if name == twice][:2]
+        what = f"`columns` takes the column {twice!r} twice, as {first} and {second}"
+        fix = f"Take it once, and copy it under `dataset`: fields: {{{second}: {first}}}"
+        raise DataError(what, where=said, fix=fix)
     missing = [name for name in taken.values() if name not in there]
     if missing:
         what = f"the data have no column {missing[0]!r}; there are {', '.join(there)}"

@@ -95,10 +95,13 @@ def test_parts_and_rows_are_chosen(hub: HubServer, tmp_path: Path) -> None:
         case(hub, "words", config="hard", columns=["m"]),
         case(hub, "words", config="hard", split=["train", "test"], origin="n"),
         case(hub, "words", config="hard", columns={"text": "word"}, take=1),
+        case(hub, "words", config="hard", columns={"text": "word", "n": "n", "copy": "word"}),
+        case(hub, "words", config="hard", columns={"text": "word", "copy": "word"}, streaming=True),
+        case(hub, "words", config="hard", columns={"n": "word", "word": "n"}, take=1),
         case(hub, "words", config="middle"),
         case(hub, "words", config="hard", split="dev"),
     ]
-    four, second, named, none, last, text, field, nothing, column, taken, new, config, split = read(
+    four, second, named, none, last, text, field, nothing, column, taken, new, *twice, swapped, config, split = read(
         tmp_path, hub.url, *cases
     )
     names = ["easy/train", "easy/test", "hard/train", "hard/test"]
@@ -113,6 +116,9 @@ def test_parts_and_rows_are_chosen(hub: HubServer, tmp_path: Path) -> None:
     assert "no row fits `where`" in nothing and "no column 'm'; there are word, n, lang" in column
     assert "a column 'n' of their own" in taken and "origin: subset" in taken
     assert new["rows"] == [{"text": "hard test 0"}]
+    for said in twice:
+        assert "`columns` takes the column 'word' twice, as text and copy" in said and "fields: {copy: text}" in said
+    assert swapped["rows"] == [{"n": "hard test 0", "word": 0}]
     assert "middle" in config and "dev" in split
 
 
