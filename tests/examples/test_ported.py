@@ -207,6 +207,14 @@ def test_the_file_for_the_original_data_is_valid(tmp_path: Path) -> None:
     assert task.few_shot is not None and task.few_shot.number == 5
 
 
+def test_the_text_game_that_the_page_names_is_one_by_tool_calls(run_task: Any) -> None:
+    assert "`kumo_tools` of [creval-kumo](kumo.md)" in PAGE
+    done = run_task("kumo_tools", "baseline/ceiling", limit="2")
+    assert done.metrics("kumo_tools")["success_rate"]["value"] == 1
+    task = TaskIndex(load_plugins()).load("kumo_tools")
+    assert task.protocol.name == "kumo.tools"
+
+
 def test_no_text_of_the_originals_is_in_the_data() -> None:
     """All data are made up for these files, and few: no file has grown into a copy of a benchmark."""
     assert [file.name for file in FOLDER.glob("*.jsonl") if len(file.read_text().splitlines()) > 10] == []

@@ -204,6 +204,12 @@ def test_an_unknown_name_is_answered_with_the_nearest_variant(tmp_path: Path) ->
 # --- mistakes ----------------------------------------------------------------------------------------
 
 
+def test_keys_that_a_file_says_once_are_not_offered_to_a_variant(tmp_path: Path) -> None:
+    ((_, _, said),) = faults(family(tmp_path, "variants:\n  odd: {zzqq: 1}\n"))
+    known = said.partition("Known keys: ")[2].rstrip(".").split(", ")
+    assert "prompt" in known and not {"schema", "task", "include", "variants"} & {*known}
+
+
 def test_a_mistake_in_a_variant_has_its_own_line(tmp_path: Path) -> None:
     file = family(
         tmp_path,
