@@ -34,12 +34,14 @@ class Raters(NamedTuple):
     """The scores that several models give the same samples, so that results.json says how far they agree.
 
     `score` is what they say together, `scores` each one's own by its role. `level` is how two scores differ: `nominal`
-    (equal or not), `ordinal` (ranks between them) or `interval` (squared).
+    (equal or not), `ordinal` (ranks between them) or `interval` (squared). `of` says what the scores are where they are
+    not verdicts: `means over the turns`.
     """
 
     score: str
     scores: Mapping[str, str]
     level: str
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ from creval.plugin import (
     Status,
     UsageError,
 )
+from creval.plugin.judging import Raters
 from creval.plugin.loading import load_plugins
 
-__all__ = ["EachTurn", "ranges_by_turn"]
+__all__ = ["EachTurn", "ranges_by_turn", "raters_of_means"]
 
 _SHOWN_TURNS = 10
 """Turns whose scores get the range that the inner scorer declares."""
@@ -169,6 +170,15 @@ def _conversations(calls: Sequence[CallRecord]) -> Sequence[Sequence[Mapping[str
         if call.role == "target":
             found.append([*(found[-1][: call.kept] if found else ()), *call.messages])
     return found
+
+
+def raters_of_means(parameters: Mapping[str, Any]) -> Raters | None:
+    """Return the jurors within: their means over the turns are compared, as numbers; of the last turn its verdicts."""
+    ref = parameters["score"]
+    within = load_plugins().registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters
+    if within is None or parameters.get("turns") == "last":
+        return within
+    return within._replace(level="interval", of="means over the turns")
 
 
 def ranges_by_turn(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from creval.plugin import hookimpl, params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
+    from creval.plugin.judging import Raters
 
 __all__ = ["creval_components"]
 
@@ -46,6 +47,7 @@ def creval_components(registry: Registry) -> None:
         positional="score",
         produces=("*",),
         ranges=_ranges,
+        raters=_raters,
         provides=("turn", "question", "conversation"),
         waits=True,
         reads_some=True,
@@ -58,6 +60,12 @@ def creval_components(registry: Registry) -> None:
         parameters=params.schema(field=params.text(1, about="the field that lists the targets (target)")),
         positional="field",
     )
+
+
+def _raters(parameters: Mapping[str, Any]) -> Raters | None:
+    from creval_turns.each_turn import raters_of_means
+
+    return raters_of_means(parameters)
 
 
 def _ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

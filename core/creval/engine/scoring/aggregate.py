@@ -98,7 +98,8 @@ def _agreement(raters: Raters, plan: TaskPlan, tally: TaskTally) -> dict[str, An
     """Return how far several raters agree over the samples of a task; the seed of the interval is the score's."""
     columns = [tally.column(name) for name in raters.scores.values()]
     alpha, units, verdicts = krippendorff_alpha(columns, raters.level)
-    found = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
+    found: dict[str, Any] = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
+    found |= {"of": raters.of} if raters.of else {}
     seed = derive(0, "alpha", plan.task.name, raters.score)
     low, high = alpha_interval(columns, raters.level, tally.docs_of_samples, seed) or (None, None)
     return {**found, "alpha": alpha, "ci_low": low, "ci_high": high, "samples": units, "verdicts": verdicts}
@@ -108,7 +109,7 @@ def _jury_note(found: Mapping[str, Any]) -> str:
     alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
     if found["ci_low"] is not None:
         alpha += f" (95 % interval {found['ci_low']:.3f} to {found['ci_high']:.3f})"
-    over = f"{found['verdicts']} verdicts on {found['samples']} samples"
+    over = f"{found['verdicts']} {found.get('of', 'verdicts')} on {found['samples']} samples"
     return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"
 
 
