@@ -93,6 +93,12 @@ class Judge:
         """Raises UsageError where too few models are left to draw from; before the first call."""
         self._jury.drawn("", context)
 
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being judged: it lacks the rival text."""
+        if self._against is None or self._against in fields:
+            return None
+        return f"it has no field {self._against!r}; it has {', '.join(fields)}"
+
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Ask about each answer. Raises ScoringError where the judge's verdicts cannot be read."""
         return await self._of_doc(items, context) if self._whole else [await self._of(item, context) for item in items]

@@ -194,11 +194,23 @@ def test_a_pair_in_both_orders(judged, tmp_path):
         ("scale: [1, 5], both_orders: true", "for a pair"),
         ("against: rival, scale: [1, 5]", "by labels"),
         ("scale: [1, 5], parse: [nothing]", "unknown parser"),
+        ("against: rivl, name: wins", "no field 'rivl'"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_first_call(tmp_path, options, parameters, match):
     with pytest.raises(TaskError, match=match):
         creval.run([write(tmp_path, parameters)], "baseline/floor", options(roles=JUDGE))
+
+
+def test_of_two_judges_one_that_fails_takes_nothing_from_the_other(judged, tmp_path):
+    task = Path(write(tmp_path, "scale: [1, 5], name: fair", name="fair"))
+    text = task.read_text().replace("score: ", "score: [").replace("fair}}", "fair}}, {judge: PARAMETERS}]")
+    text = text.replace("PARAMETERS", "{prompt: rate, scale: [1, 5], name: other, parse: {regex: 'no (.)'}}")
+    task.write_text(text.replace("failed: exclude}]", "failed: exclude}, {name: other, failed: exclude}]"))
+    result, _ = judged(str(task), lambda text, seen: "4")
+    counts = {name: metric["counts"] for name, metric in result.metrics("judged").items()}
+    assert (counts["fair"]["scored"], counts["fair"]["errored"]) == (4, 0)
+    assert (counts["other"]["scored"], counts["other"]["errored"]) == (0, 4)
 
 
 # --- agreement --------------------------------------------------------------------------------------

@@ -53,7 +53,9 @@ class Turns:
         answers: list[str] = []
         ends: list[str] = []
         for place in range(len(names) if questions is None else len(questions)):
-            extra = {} if questions is None else {"question": questions[place]}
+            extra: dict[str, Any] = {} if questions is None else {"question": questions[place]}
+            if "shots" in session.doc.fields:  # examples stand once, also where they are text before the question
+                extra["shots"] = [self._example(shot) for shot in session.doc.fields["shots"]] if place == 0 else None
             name = names[min(place, len(names) - 1)]
             asked = session.prompt(name, turn=place + 1, answers=tuple(answers), **extra)
             conversation += asked if place == 0 else _from_last_question(asked)
@@ -63,6 +65,12 @@ class Turns:
             ends.append(reply.completions[0].finish_reason)
             session.answer(reply.text)
             session.report(turns=list(ends))
+
+    def _example(self, shot: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the fields of an example, which shows its first question."""
+        listed = shot.get(self.field or _FIELD)
+        first = {"question": listed[0]} if isinstance(listed, list | tuple) and listed else {}
+        return {"turn": 1, "answers": (), **first, **shot}
 
     def _questions(self, fields: Mapping[str, Any]) -> Sequence[str] | None:
         """Return the doc's questions, None where the prompts say all. Raises ScoringError where it has none."""

@@ -131,6 +131,7 @@ def test_a_doc_without_a_turn_is_left_out_of_its_metric(make: Make, run_task: Ru
     found = metrics(done)
     assert found["third"] == 0.0
     assert found["exact_match"] == pytest.approx((1 + 1 + 2 / 3) / 3)
+    assert done.metrics("talk")["third"]["counts"]["scored"] == 1
 
 
 @pytest.mark.parametrize(
@@ -290,6 +291,17 @@ def test_examples_and_instructions_are_sent_once(make: Make, run_task: RunTask) 
     sample = next(creval.open_run(done.folder).samples())
     assert [len(call.messages) for call in sample.calls] == [4, 2]
     assert [message["role"] for message in sample.calls[1].messages] == ["assistant", "user"]
+
+
+@pytest.mark.parametrize("form", ["turns", "text"])
+def test_examples_show_their_first_question_once(make: Make, run_task: RunTask, form: str) -> None:
+    extra = f"few_shot: {{n: 1, as: {form}, header: Solved.,answer: ' {{{{ target[0] }}}}'}}\n"
+    done = run_task(make(extra=extra), lambda doc: doc["target"])
+    assert done.results["tasks"][0]["counts"]["errored"] == 0
+    calls = next(creval.open_run(done.folder).samples()).calls
+    first, second = ("\n".join(str(each["content"]) for each in call.messages) for call in calls)
+    assert "Solved.\n\n(1) Three?" in first
+    assert "Three?" not in second and "Solved." not in second
 
 
 def test_scores_by_turn_take_names_and_readings(make: Make, run_task: RunTask) -> None:

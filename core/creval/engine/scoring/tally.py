@@ -180,6 +180,9 @@ class TaskTally:
         With the name of a score: as far as that score is concerned; samples that have no such number count nowhere.
         """
         status = self._sorted(self._status if name is None else self._ended[name])
+        if name is not None:
+            none_given = np.isnan(self.column(name)) & (status == _CODES[Status.SCORED])
+            status = np.where(none_given, -1, status)
         if condition is not None:
             status = status[self._sorted(self._condition) == condition]
         counted = {name.value: int((status == code).sum()) for code, name in enumerate(_STATUSES)}

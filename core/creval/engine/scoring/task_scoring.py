@@ -181,6 +181,8 @@ class TaskScoring:
             missing.update({name: score.missing.get(name, lack) for name in part.gives if name not in given})
             if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):
                 status, reason = lack.status, lack.reason
+        for name in numbers.keys() & missing.keys():  # several scorers that state no names: another one gave it
+            del missing[name]
         if not numbers and all(lack.status is status for lack in missing.values()):
             missing = {}  # the sample's own status says it all
         return ScoreRecord(
@@ -289,7 +291,7 @@ def _scorer(task: Task, ref: ComponentRef, registry: Registry) -> ScorerPart:
     called = _called(ref)
     given: Sequence[str] = [called.named(name) for name in component.produces if name != ANY_SCORE]
     if ANY_SCORE in component.produces:
-        taken = {name for other in task.score for name in _declared(other, registry)}
+        taken = {name for other in task.score if other is not ref for name in _declared(other, registry)}
         open_ = [metric.source for metric in task.metrics if metric.source not in taken]
         given = [*given, *(name for name in open_ if called.own(name) is not None)]
     scorer, traits = component.make_scorer(ref.parameters), component.scorer_traits(ref.parameters)
@@ -302,8 +304,11 @@ def _called(ref: ComponentRef) -> ScorerRef:
 
 
 def _declared(ref: ComponentRef, registry: Registry) -> list[str]:
-    """Return what a task calls the scores that a scorer declares."""
-    return [_called(ref).named(name) for name in registry.get("scorer", ref.name).produces if name != ANY_SCORE]
+    """Return what a task calls the scores that a scorer declares, by name or (an open one) with a range."""
+    component = registry.get("scorer", ref.name)
+    ranges = component.ranges(ref.parameters) if callable(component.ranges) else component.ranges
+    named = [*component.produces, *ranges] if ANY_SCORE in component.produces else component.produces
+    return [_called(ref).named(name) for name in named if name != ANY_SCORE]
 
 
 def _renamed(score: Score, ref: ScorerRef) -> Score:

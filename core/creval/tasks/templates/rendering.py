@@ -340,12 +340,13 @@ def render_prompt(task: Task, name: str, fields: Mapping[str, Any]) -> list[Mess
     """Render a prompt of a task for a doc; the task's `prompt` with the examples that `few_shot` gives the doc.
 
     An example is the prompt's last message of the user, filled in with the example, and the answer by `few_shot`'s
-    template. Raises TaskError as `render` does, UnknownNameError where there is no such prompt.
+    template. A protocol that has shown the examples before gives None in place of `shots`. Raises TaskError as `render`
+    does, UnknownNameError where there is no such prompt.
     """
     templates = task.find_prompt(name)
     messages = render(templates, fields, task.file)
-    few_shot, shots = task.few_shot, fields.get(SHOTS) or ()
-    if few_shot is None or name != PLAIN or not (shots or few_shot.header):
+    few_shot, shots = task.few_shot, fields.get(SHOTS, ())
+    if few_shot is None or name != PLAIN or shots is None or not (shots or few_shot.header):
         return messages
     last = max(place for place, message in enumerate(templates) if message.role == "user")
     pairs = [_pair(templates[last], few_shot, shot, task) for shot in shots]
