@@ -95,6 +95,15 @@ def creval_components(registry: Registry) -> None:
             revision=params.text(
                 pattern="^([0-9a-f]{40}|newest)$", about="a full commit of the hub, or newest: that of the first fetch"
             ),
+            expected={
+                "type": "object",
+                "properties": {
+                    "rows": {"type": "integer", "minimum": 1},
+                    "columns": params.list_of(params.text(1), minimum=1),
+                },
+                "additionalProperties": False,
+                "description": "rows and columns that the newest commit must have; another one is refused",
+            },
             remote=True,
         ),
     )

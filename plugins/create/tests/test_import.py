@@ -104,8 +104,34 @@ def test_the_set_is_fetched_and_checked_without_an_import(tmp_path: Path) -> Non
         done = creval(tmp_path, "prefetch", "create_published", CREVAL_CACHE=str(tmp_path / "cache"), **about)
     pinned = f"huggingface wadhma/CREATE@{published.commits[-1].oid[:12]} split train"
     assert f"{COUNT} docs from {pinned}" in done.stdout, done.stdout
+    assert f"to pin this commit: dataset: {{revision: {published.commits[-1].oid}}}" in done.stdout
     rows = open_published(base=tmp_path, options=DataOptions(cache=tmp_path / "cache", offline=True))
     assert rows.origin == pinned and rows.row(0)["id"] == "0" and rows.row(0)["relation"] == "P166"  # type: ignore[index]
+
+
+@pytest.mark.parametrize("fault", ["rows", "relations", "columns"])
+def test_a_newest_set_that_is_not_the_published_one_is_refused(fault: str, tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    rows = full_set()
+    if fault == "rows":
+        rows = rows[:-1]
+    if fault == "relations":
+        rows = [{**row, "description": row["description"].replace("P166", "P39")} for row in rows]
+    if fault == "columns":
+        rows = [{("question" if name == "query" else name): value for name, value in row.items()} for row in rows]
+    said = {
+        "rows": "it has 930 rows, the task expects 931",
+        "relations": "0 queries of P166 (award received) instead of 99",
+        "columns": "it has no column 'query', which the task expects",
+    }
+    with HubServer({}) as hub:
+        about = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1", "HF_TOKEN": ""}
+        hub.add("wadhma/CREATE", {"train.jsonl": "\n".join(map(json.dumps, rows)).encode()})
+        done = creval(tmp_path, "prefetch", "create_published", CREVAL_CACHE=str(tmp_path / "cache"), **about)
+    assert done.returncode == 1 and said[fault] in done.stdout, done
+    assert f"{hub.url}/datasets/wadhma/CREATE/commits/main" in done.stdout
+    assert "dataset: {revision: COMMIT}" in done.stdout and "to pin" not in done.stdout
+    assert not list((tmp_path / "cache").rglob("newest"))  # the hub is asked again
 
 
 def test_a_file_or_a_revision_and_a_full_one(caches: Path) -> None:

@@ -16,7 +16,8 @@ __all__ = ["prefetch"]
 def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) -> None:
     """Fetch data, encoders and word lists of TASKs (or suites), so that they run with --offline.
 
-    Says of each what was fetched and what was here already. Exit code 1 where something was not available.
+    Says of each what was fetched and what was here already, and of data at the newest commit the line that pins it.
+    Exit code 1 where something was not available.
     """
     from creval.plugin import ResourceOptions
     from creval.plugin.loading import load_plugins, visible
@@ -27,6 +28,8 @@ def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) 
     for each in fetch(names, load_plugins(), ResourceOptions(trust_remote_code=trust_remote_code)):
         failed += each.state == "failed"
         click.echo(visible(f"{each.task}  {each.what}: {each.state}: {' '.join(each.about.split())}"))
+        if each.pin:
+            click.echo(visible(f"{each.task}  to pin this commit: dataset: {{revision: {each.pin}}}"))
     if failed:
         click.echo(f"{failed} are not available", err=True)
         ctx.exit(1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from creval.plugin import DataError, MissingPartError
 from creval.plugin.data import DataOptions, Rows, offline_fix
 from creval.plugin.encoders import MalformedRow, Row, RowFilter, hub_address, hub_answers, renamed
 
-__all__ = ["NEWEST", "HuggingFaceRows", "open_huggingface"]
+__all__ = ["NEWEST", "HuggingFaceRows", "newest_refused", "open_huggingface", "pinned_by"]
 
 NEWEST = "newest"
 """In place of a commit: the newest one when the data are first fetched, kept in the cache from then on."""
@@ -62,6 +63,7 @@ class _Selection:
     origin: str = "origin"
     streaming: bool = False
     take: int | None = None
+    expected: Mapping[str, Any] | None = None
 
     @property
     def parts(self) -> Sequence[tuple[str | None, str]]:
@@ -71,6 +73,28 @@ class _Selection:
     def marked(self, config: str | None, split: str) -> Mapping[str, str]:
         """Return the field that says of which part a row is, where there are several."""
         return {self.origin: _name(config, split)} if len(self.parts) > 1 else {}
+
+
+def newest_refused(dataset: str, reason: str, where: str, options: DataOptions) -> DataError:
+    """Return the fault of a newest commit that is not the set that is meant, which is not kept as the newest."""
+    _newest_file(dataset, options).unlink(missing_ok=True)
+    page = f"{hub_address()}/datasets/{dataset}/commits/main"
+    fix = f"Take another commit ({page}): include the task and state dataset: {{revision: COMMIT}}."
+    return DataError(reason, where=where, fix=fix)
+
+
+def pinned_by(parameters: Mapping[str, Any], origin: str, options: DataOptions) -> str | None:
+    """Return the full commit that rows of this origin have, where the dataset's parameters say `newest`, else None."""
+    found = re.match(r"huggingface (\S+)@([0-9a-f]{12}) ", origin)
+    if found is None or parameters.get("revision") != NEWEST:
+        return None
+    kept = _newest_file(found[1], options)
+    commit = kept.read_text(encoding="utf-8").strip() if kept.is_file() else ""
+    return commit if commit.startswith(found[2]) else None
+
+
+def _newest_file(dataset: str, options: DataOptions) -> Path:
+    return options.cache / "huggingface" / dataset.replace("/", "--") / NEWEST
 
 
 def _listed(value: str | Sequence[str] | None) -> Sequence[str | None]:
@@ -94,7 +118,8 @@ def open_huggingface(
 
     `revision` is a full commit, or `newest`. Of several configurations (`config`) or splits the rows follow each other,
     and each has the field `origin`, such as `config/split`. `where` says which rows (see RowFilter), `columns` which of
-    their fields, `take` how many of these from the front. With `streaming` only what is taken is stored.
+    their fields, `take` how many of these from the front. With `streaming` only what is taken is stored. `expected`
+    (`rows` of all parts, `columns`) is what `newest` must have; a commit that differs is refused and forgotten.
 
     Raises MissingPartError without the package datasets; DataError where the data is not available.
     """
@@ -116,6 +141,10 @@ def open_huggingface(
     fetch = _Fetch(datasets, dataset, options)
     commit = fetch.commit(revision)
     said = f"huggingface {dataset}@{commit[:12]} split {', '.join(_name(*part) for part in selection.parts)}"
+    if selection.expected and selection.streaming:
+        raise DataError("`expected` counts rows, and a stream has no number", where=said, fix="Leave one of both out.")
+    if selection.expected and revision == NEWEST:
+        fetch.compare(commit, selection, said)
     table = (fetch.streamed if selection.streaming else fetch.whole)(commit, selection, said)
     if not len(table):
         raise DataError("no row fits `where` under `dataset`" if selection.where else "there are no rows", where=said)
@@ -134,7 +163,7 @@ class _Fetch:
 
     def commit(self, revision: str) -> str:
         """Return the commit; that of `newest` is asked for once."""
-        kept = self._cache / NEWEST
+        kept = _newest_file(self._dataset, self._options)
         if revision != NEWEST:
             return revision
         if not kept.is_file():
@@ -148,6 +177,22 @@ class _Fetch:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(found + "\n", encoding="utf-8")
         return kept.read_text(encoding="utf-8").strip()
+
+    def compare(self, commit: str, chosen: _Selection, said: str) -> None:
+        """Compare the newest commit with what the task expects. Raises DataError, and forgets a commit that differs."""
+        tables = [self._load(commit, config, split, said) for config, split in chosen.parts]
+        expected = chosen.expected or {}
+        rows = sum(len(table) for table in tables)
+        lacking = [name for name in expected.get("columns", ()) for table in tables if name not in table.column_names]
+        faults = []
+        if expected.get("rows", rows) != rows:
+            faults.append(f"it has {rows:,} rows, the task expects {expected['rows']:,}")
+        if lacking:
+            there = ", ".join(tables[0].column_names)
+            faults.append(f"it has no column {lacking[0]!r}, which the task expects (there are {there})")
+        if faults:
+            what = f"the newest commit {commit} is another data set: {'; '.join(faults)}"
+            raise newest_refused(self._dataset, what, said, self._options)
 
     def whole(self, commit: str, chosen: _Selection, said: str) -> Any:
         """Return the table of all parts, each downloaded whole."""

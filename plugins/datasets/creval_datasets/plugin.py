@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from creval.plugin import hookimpl, params
 
@@ -32,6 +33,15 @@ _WHERE = {
 }
 
 
+_EXPECTED: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"rows": {"type": "integer", "minimum": 1}, "columns": _NAMES},
+    "additionalProperties": False,
+    "minProperties": 1,
+    "description": "rows and columns that the newest commit must have; another one is refused",
+}
+
+
 @hookimpl
 def creval_components(registry: Registry) -> None:
     """Register the source of datasets on the Hub."""
@@ -55,6 +65,7 @@ def creval_components(registry: Registry) -> None:
             origin=params.text(1, about="the field with a row's config/split, where there are several (origin)"),
             streaming=params.flag(about="store only what is taken, for data that do not fit on the disk"),
             take=params.integer(1, about="how many rows are taken, from the front (all)"),
+            expected=_EXPECTED,
             required=("dataset", "revision", "split"),
             remote=True,
         ),

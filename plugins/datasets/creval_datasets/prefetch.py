@@ -10,6 +10,7 @@ from creval.plugin import CrevalError, ResourceOptions
 from creval.plugin.data import DataOptions
 from creval.plugin.loading import Plugins
 from creval.plugin.prefetch import REMOTE_KEY, Task, TaskIndex, open_dataset, open_resource
+from creval_datasets.huggingface import pinned_by
 
 __all__ = ["Fetched", "prefetch"]
 
@@ -17,12 +18,16 @@ State = Literal["fetched", "here already", "local", "failed"]
 
 
 class Fetched(NamedTuple):
-    """What became of one thing that a task needs: its data, or a resource. `about` says more, or why it failed."""
+    """What became of one thing that a task needs: its data, or a resource. `about` says more, or why it failed.
+
+    `pin` is the commit of data whose task takes the newest one.
+    """
 
     task: str
     what: str
     state: State
     about: str
+    pin: str | None = None
 
 
 def prefetch(tasks: Sequence[str], plugins: Plugins, resources: ResourceOptions | None = None) -> Iterator[Fetched]:
@@ -50,7 +55,9 @@ def _data(task: Task, plugins: Plugins) -> Fetched:
         try:
             with open_dataset(task.dataset, plugins.registry, replace(options, offline=offline)) as dataset:
                 state: State = "local" if not remote else "here already" if offline else "fetched"
-                return Fetched(task.qualified, "data", state, f"{len(dataset):,} docs from {dataset.origin}")
+                about = f"{len(dataset):,} docs from {dataset.origin}"
+                pin = pinned_by(task.dataset.parameters, dataset.origin, options)
+                return Fetched(task.qualified, "data", state, about, pin)
         except CrevalError as error:
             if not offline or not remote:
                 return Fetched(task.qualified, "data", "failed", str(error))

@@ -154,6 +154,30 @@ def test_the_newest_commit_is_that_of_the_first_fetch(hub: HubServer, tmp_path: 
     assert words(elsewhere) == ["new test 0", "new test 1", "new test 2"]
 
 
+def test_a_newest_commit_that_is_not_as_expected_is_refused_and_forgotten(hub: HubServer, tmp_path: Path) -> None:
+    stated = hub.add("ada/stated", {"test.jsonl": lines(*rows("short", "test")[:2])})
+    short = stated.commits[-1].oid
+    asked = {"dataset": "ada/stated", "revision": "newest", "split": "test", "columns": ["word"]}
+    expected = {"rows": 3, "columns": ["word", "n"]}
+    (few, both, fine) = read(
+        tmp_path,
+        hub.url,
+        {**asked, "expected": expected},
+        {**asked, "expected": {"rows": 1_000, "columns": ["word", "gloss"]}},
+        {**asked, "revision": short, "expected": expected},  # a commit that somebody chose is taken as it is
+    )
+    assert f"newest commit {short} is another data set: it has 2 rows, the task expects 3" in few
+    assert f"{hub.url}/datasets/ada/stated/commits/main" in few and "dataset: {revision: COMMIT}" in few
+    assert "it has 2 rows, the task expects 1,000; it has no column 'gloss'" in both and "there are" in both
+    assert words(fine) == ["short test 0", "short test 1"]
+    stated.commit("main", "whole", {"test.jsonl": lines(*rows("whole", "test"))})
+    (found, stream) = read(
+        tmp_path, hub.url, {**asked, "expected": expected}, {**asked, "expected": expected, "streaming": True}
+    )
+    assert words(found) == ["whole test 0", "whole test 1", "whole test 2"]
+    assert "a stream has no number" in stream
+
+
 def test_why_a_data_set_is_not_available_is_reported(hub: HubServer, tmp_path: Path) -> None:
     gated, stream = case(hub, "gated"), case(hub, "gated", streaming=True)
     missing = {**case(hub, "words", config="hard"), "revision": "b" * 40}

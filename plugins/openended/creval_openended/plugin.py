@@ -27,6 +27,12 @@ _ENTROPIES = ("semantic_entropy", "semantic_entropy_count", "naive_entropy", "cl
 _REVISION = params.text(
     pattern="^([0-9a-f]{40}|newest)$", about="a full commit of the hub, or newest: that of the first fetch, kept"
 )
+_EXPECTED: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"rows": {"type": "integer", "minimum": 1}, "columns": params.list_of(params.text(1), minimum=1)},
+    "additionalProperties": False,
+    "description": "rows and columns that the newest commit must have; another one is refused",
+}
 _DIVERGENCE = (
     *(f"{name}{end}" for name in _ENTROPIES for end in ("", "_min", "_max")),
     "semantic_entropy_unfiltered",
@@ -142,7 +148,7 @@ def _register_sources(registry: Registry) -> None:
         "hypogen",
         "creval_openended.published.imported:open_hypogen",
         "HypoGen's bits and flips, from the Hugging Face hub",
-        parameters=params.schema(revision=_REVISION, remote=True),
+        parameters=params.schema(revision=_REVISION, expected=_EXPECTED, remote=True),
     )
     registry.add(
         "source",
@@ -154,6 +160,7 @@ def _register_sources(registry: Registry) -> None:
             between=params.integer(1, about="words that must be between them"),
             splitter=params.text(about="the rule that splits sentences"),
             revision=_REVISION,
+            expected=_EXPECTED,
             remote=True,
         ),
     )

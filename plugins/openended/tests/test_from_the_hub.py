@@ -18,6 +18,7 @@ from creval_openended.published.imported import open_bookmia, open_hypogen
 from creval_openended.stepwise.sentences import split_sentences
 
 DATASETS = {"hypogen": "UniverseTBD/hypogen-dr1", "bookmia": "swj0419/BookMIA"}
+ROWS = {"hypogen": 5_478, "bookmia": 310}  # the tasks state the first; of BookMIA no number is printed
 OFFLINE = ("--resource", "entailment=cosine/0.85", "--resource", "embedding=embedded/minilm", "--offline")
 WORDS = ["the", "old", "harbour", "lay", "quiet", "under", "a", "thin", "moon", "while", "nobody", "watched", "it"]
 
@@ -84,14 +85,15 @@ def test_tasks_fetch_their_data_themselves(tmp_path: Path, monkeypatch: pytest.M
     pinned = {}
     with HubServer({}) as hub:
         for name, dataset in DATASETS.items():
-            published = hub.add(dataset, {"train.jsonl": lines(name, 310), "test.jsonl": lines(name, 50)})
+            published = hub.add(dataset, {"train.jsonl": lines(name, ROWS[name]), "test.jsonl": lines(name, 50)})
             pinned[name] = published.commits[-1].oid
         done = run(tmp_path, hub, *arguments, *local)
     assert done.returncode == 0, done.stderr
     offline = DataOptions(cache=tmp_path / "cache", offline=True)
     for name, source in (("hypogen", open_hypogen), ("bookmia", open_bookmia)):
         rows = source(base=tmp_path, options=offline)
-        assert rows.origin == f"huggingface {DATASETS[name]}@{pinned[name][:12]} split train" and len(rows) == 310
+        assert rows.origin == f"huggingface {DATASETS[name]}@{pinned[name][:12]} split train"
+        assert len(rows) == ROWS[name]
     told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
     assert "Belief" in told and "harbour" not in told  # excerpts of books are kept by reference
 
@@ -111,14 +113,16 @@ def test_what_prefetch_fetched_is_enough_for_a_run_offline(name: str, tmp_path: 
     pytest.importorskip("datasets")
     (tmp_path / "near.yaml").write_text(NEAR.format(name))
     with HubServer({}) as hub:
-        published = hub.add(DATASETS[name], {"train.jsonl": lines(name, 310), "test.jsonl": lines(name, 50)})
+        published = hub.add(DATASETS[name], {"train.jsonl": lines(name, ROWS[name]), "test.jsonl": lines(name, 50)})
         origin = f"300 docs from huggingface {DATASETS[name]}@{published.commits[-1].oid[:12]} split train"
         first = run(tmp_path, hub, "prefetch", "near.yaml")
         assert first.returncode == 0 and f"{name}  data: fetched: {origin}" in first.stdout, first
+        pin = f"{name}  to pin this commit: dataset: {{revision: {published.commits[-1].oid}}}\n"
+        assert pin in first.stdout
         fetched = hub.asked("GET", f"{DATASETS[name]}/resolve")
         published.commit("main", "fewer", {"train.jsonl": lines(name, 5)})
         again = run(tmp_path, hub, "prefetch", "near.yaml")
-        assert f"{name}  data: here already: {origin}" in again.stdout, again
+        assert f"{name}  data: here already: {origin}" in again.stdout and pin in again.stdout, again
         assert fetched and hub.asked("GET", f"{DATASETS[name]}/resolve") == fetched
     arguments = ("--tasks", name, "--model", "baseline/floor", "--limit", "2", "--output", "run", *OFFLINE)
     played = run(tmp_path, hub, *arguments)  # the task as shipped; the hub is gone
@@ -127,6 +131,37 @@ def test_what_prefetch_fetched_is_enough_for_a_run_offline(name: str, tmp_path: 
     told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*") if file.is_file())
     assert bool(re.search(r"Belief \d", told)) == (name == "hypogen")
     assert not re.search(r"harbour|Excerpt \d", told)  # of BookMIA nothing but digests, in no file
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("hypogen", ("hypogen", 5_477), "it has 5,477 rows, the task expects 5,478"),
+        (
+            "bookmia",
+            ("hypogen", 310),
+            "it has no column 'snippet', which the task expects (there are bit, flip, spark)",
+        ),
+        ("hypogen", ("bookmia", 5_478), "it has no column 'bit', which the task expects (there are snippet,"),
+    ],
+)
+def test_newest_data_that_are_not_those_of_the_task_are_refused(
+    name: str, given: tuple[str, int], said: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("datasets")
+    (tmp_path / "near.yaml").write_text(NEAR.format(name))
+    with HubServer({}) as hub:
+        published = hub.add(DATASETS[name], {"train.jsonl": lines(*given), "test.jsonl": lines(given[0], 50)})
+        chosen = published.commits[-1].oid
+        refused = run(tmp_path, hub, "prefetch", "near.yaml")
+        (tmp_path / "near.yaml").write_text(NEAR.format(name) + f"dataset: {{revision: {chosen}}}\n")
+        pinned = run(tmp_path, hub, "prefetch", "near.yaml")
+    where = f"{hub.url}/datasets/{DATASETS[name]}/commits/main"
+    assert refused.returncode == 1 and "to pin" not in refused.stdout, refused
+    for text in (f"the newest commit {chosen} is another data set: {said}", where, "dataset: {revision: COMMIT}"):
+        assert text in refused.stdout, refused.stdout
+    if given[0] == name:  # chosen on purpose: fetched, and there is nothing to pin
+        assert pinned.returncode == 0 and "to pin" not in pinned.stdout, pinned
 
 
 def test_a_commit_that_the_hub_has_not_is_named(tmp_path: Path) -> None:

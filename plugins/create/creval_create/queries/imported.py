@@ -11,7 +11,7 @@ from creval.plugin import DataError
 from creval.plugin.data import DataOptions, ListRows, Rows, open_file
 from creval.plugin.report import write_json, write_lines
 from creval_create.queries.published import DATASET, SPLIT, published_rows
-from creval_datasets.huggingface import open_huggingface
+from creval_datasets.huggingface import NEWEST, newest_refused, open_huggingface
 
 __all__ = ["Imported", "home", "keep", "open_published", "sound_rows"]
 
@@ -31,7 +31,9 @@ def keep(docs: Sequence[dict[str, Any]], origin: Imported, options: DataOptions)
     return file
 
 
-def open_published(revision: str = "newest", *, base: Path, options: DataOptions) -> Rows:
+def open_published(
+    revision: str = "newest", expected: Mapping[str, Any] | None = None, *, base: Path, options: DataOptions
+) -> Rows:
     """Open the published set: what was imported, else the hub's data set at a commit, checked as an import is.
 
     Raises DataError where it is not available or is another one, MissingPartError without the package datasets.
@@ -39,8 +41,14 @@ def open_published(revision: str = "newest", *, base: Path, options: DataOptions
     file = home(options) / "published.jsonl"
     if file.is_file():
         return open_file(file)
-    rows = open_huggingface(DATASET, revision, SPLIT, base=base, options=options)
-    return ListRows(published_rows(sound_rows(rows), rows.origin), rows.origin)
+    rows = open_huggingface(DATASET, revision, SPLIT, base=base, options=options, expected=expected)
+    try:
+        docs = published_rows(sound_rows(rows), rows.origin)
+    except DataError as error:
+        if revision != NEWEST:
+            raise
+        raise newest_refused(DATASET, error.what, rows.origin, options) from error
+    return ListRows(docs, rows.origin)
 
 
 def sound_rows(rows: Rows) -> list[Any]:

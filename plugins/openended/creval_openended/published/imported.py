@@ -27,9 +27,11 @@ def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any]
     return file
 
 
-def open_hypogen(revision: str = NEWEST, *, base: Path, options: DataOptions) -> Rows:
-    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set is not available."""
-    rows, origin = _published("hypogen", revision, options)
+def open_hypogen(
+    revision: str = NEWEST, expected: Mapping[str, Any] | None = None, *, base: Path, options: DataOptions
+) -> Rows:
+    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set is not available or not as `expected`."""
+    rows, origin = _published("hypogen", options, revision, expected)
     return ListRows(list(rows), origin)
 
 
@@ -37,19 +39,20 @@ def open_bookmia(
     sentences: Sequence[int] = (2, 2),
     between: int = 60,
     splitter: str = SPLITTER,
-    revision: str = NEWEST,
     *,
     base: Path,
     options: DataOptions,
+    **hub: Any,
 ) -> Rows:
     """Return docs with `id`, `starter` and `ending`: (first, last) so many sentences of an excerpt.
 
     Excerpts with fewer than `between` words left in the middle are passed over. `splitter` names the rule that splits
-    sentences; a task states it so that it is part of what the task is. Raises DataError, UsageError.
+    sentences; a task states it so that it is part of what the task is; `hub` holds `revision` and
+    `expected`, as of `open_hypogen`. Raises DataError, UsageError.
     """
     if splitter != SPLITTER:
         raise UsageError(f"there is no splitter {splitter!r}", where="dataset: splitter", fix=f"There is {SPLITTER}.")
-    rows, origin = _published("bookmia", revision, options)
+    rows, origin = _published("bookmia", options, **hub)
     framed = ((row["id"], story_frame(row["snippet"], sentences[0], sentences[-1], between)) for row in rows)
     return ListRows([{"id": name, **frame} for name, frame in framed if frame is not None], origin)
 
@@ -63,14 +66,16 @@ def story_frame(excerpt: str, starter: int, ending: int, between: int) -> dict[s
     return {"starter": " ".join(sentences[:starter]), "ending": " ".join(sentences[-ending:])}
 
 
-def _published(task: str, revision: str, options: DataOptions) -> tuple[Iterable[Mapping[str, str]], str]:
+def _published(
+    task: str, options: DataOptions, revision: str = NEWEST, expected: Mapping[str, Any] | None = None
+) -> tuple[Iterable[Mapping[str, str]], str]:
     """Return the rows of a set and where they come from: what was imported, else the hub's data set."""
     published = SETS[task]
     file = _file(task, options)
     if file.is_file():
         lines = file.read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines], f"the imported rows of {published.dataset}"
-    selection = {"columns": list(published.fields)}
+    selection = {"columns": list(published.fields), "expected": expected}
     rows = open_huggingface(published.dataset, revision, published.split, base=Path(), options=options, **selection)
     return kept_rows(published, sound_rows(rows), rows.origin), rows.origin
 
