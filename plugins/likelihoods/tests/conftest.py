@@ -18,11 +18,11 @@ __all__ = ["fast", "install", "own_environment", "registry"]
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No keys or addresses of the user, only this plugin, caches in the test's folder."""
+    """No keys or addresses of the user, only this plugin and litellm, caches in the test's folder."""
     for name in list(os.environ):
         if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("CREVAL_PLUGINS", "likelihoods")
+    monkeypatch.setenv("CREVAL_PLUGINS", "likelihoods,litellm")  # litellm: it gives none
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CREVAL_DATA", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -150,6 +150,8 @@ def theirs(server: CompletionsServer, tmp_path_factory: pytest.TempPathFactory) 
     """lm-eval's metrics of each task, in one evaluation."""
     folder = tmp_path_factory.mktemp("lm_eval")
     write_tasks(folder)
+    import huggingface_hub.constants  # noqa: F401 -- it keeps what the environment says at its first import
+
     with pytest.MonkeyPatch.context() as patch:
         for variable, value in (("HF_DATASETS_OFFLINE", "1"), ("HF_HUB_OFFLINE", "1"), ("HF_HOME", str(folder / "hf"))):
             patch.setenv(variable, value)
