@@ -12,17 +12,18 @@ from creval.models.model_options import ModelOptions
 from creval.plugins import builtin
 from creval.plugins.registry import Registry
 from creval_likelihoods.plugin import creval_components
+from creval_litellm import plugin as litellm
 
 __all__ = ["fast", "install", "own_environment", "registry"]
 
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No keys or addresses of the user, only this plugin and litellm, caches in the test's folder."""
+    """No keys or addresses of the user, only this plugin, caches in the test's folder."""
     for name in list(os.environ):
         if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("CREVAL_PLUGINS", "likelihoods,litellm")  # litellm: it gives none
+    monkeypatch.setenv("CREVAL_PLUGINS", "likelihoods")
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CREVAL_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -30,9 +31,10 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def registry() -> Registry:
-    """A registry with the core's providers, and those that give log-likelihoods."""
+    """A registry with the core's providers and litellm, and those that give log-likelihoods."""
     registry = Registry()
     builtin.register_providers(registry.scoped("core"))
+    litellm.creval_components(registry.scoped("litellm"))
     creval_components(registry.scoped("likelihoods"))
     return registry
 
