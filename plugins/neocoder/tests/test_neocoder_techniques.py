@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.plugin import Completion, Message, Reply, SampleKey
+from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
 from creval_neocoder.own.reading import gold_answers, read_own
 from creval_neocoder.task.techniques import detect
 from creval_neocoder.techniques.creativity import (
@@ -194,3 +196,11 @@ def test_a_list_that_was_cut_is_no_list() -> None:
     key = SampleKey("neocoder", "d", "default", 0)
     assert asyncio.run(detect("while True: pass", key, {}, context)).names == ("for loop", "recursion")
     assert context.unread == ["the answer was cut at the token limit (max_tokens)"]
+
+
+def test_the_released_tasks_name_the_augmenter_of_the_paper() -> None:
+    """The snapshot that the paper used, not the one that is offered in its place today."""
+    index = TaskIndex(load_plugins())
+    released = index.expand([f"neocoder_released_state{state}" for state in range(6)])
+    assert {task.role_models["augmenter"] for task in released} == {"openai/gpt-4-1106-preview"}
+    assert "openai/gpt-4-1106-preview" not in index.expand(["neocoder_state0"])[0].role_models.values()
