@@ -174,7 +174,9 @@ def _conversations(calls: Sequence[CallRecord]) -> Sequence[Sequence[Mapping[str
 
 def raters_of_means(parameters: Mapping[str, Any]) -> Raters | None:
     """Return the jurors within: their means over the turns are compared, as numbers; of the last turn its verdicts."""
-    ref = parameters["score"]
+    ref = parameters.get("score")
+    if ref is None:  # asked without a task
+        return None
     within = load_plugins().registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters
     if within is None or parameters.get("turns") == "last":
         return within
