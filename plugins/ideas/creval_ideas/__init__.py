@@ -1,1 +1,0 @@
-"""Scientific ideas from one keyword, judged by a pool of models, as LiveIdeaBench has them."""
