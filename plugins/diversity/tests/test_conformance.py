@@ -1,7 +1,0 @@
-"""The rules that every plugin keeps."""
-
-from __future__ import annotations
-
-from creval_testing import conformance
-
-TestConformance = conformance("diversity", resources={"embedding": "embedded/minilm", "entailment": "exact"})
