@@ -1,1 +1,0 @@
-"""Word games as tasks of creval: Connections, clues to boards of words, words far apart."""
