@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,34 @@ def _places(targets: Sequence[Any], labels: Sequence[str]) -> set[int]:
 
 
 @dataclass(frozen=True)
-class LikeliestChoice:
+class _OfChoices:
+    """Scores the log-likelihoods of choices by the places of the right ones."""
+
+    field: str = "target"
+
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
+        return [self._score(item) for item in items]
+
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being scored: it lacks the field."""
+        return _field_fault(fields, self.field)
+
+    def _score(self, item: ScorerInput) -> Score:
+        choices = item.outcome.get("choices")
+        if not choices:
+            return Score({}, failure="there are no likelihoods of choices (protocol: choices)", errored=True)
+        targets = _targets(item, self.field)
+        right = _places(targets, [each["label"] for each in choices])
+        if not right:
+            return Score({}, failure=f"the target {str(targets)[:60]} is none of the choices", errored=True)
+        return Score(self._scores(choices, right))
+
+    def _scores(self, choices: Sequence[Mapping[str, Any]], right: Collection[int]) -> Mapping[str, float]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LikeliestChoice(_OfChoices):
     """1 where the choice with the highest log-likelihood is the doc's target (a label, or a place from 0).
 
     `acc` compares the sums; `acc_norm` the sums by the choice's length in characters, as lm-eval's acc_norm does,
@@ -43,50 +70,18 @@ class LikeliestChoice:
     equal ones the first counts. The delimiter belongs to the tokens, not to characters and bytes.
     """
 
-    field: str = "target"
-
-    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
-        return [self._score(item) for item in items]
-
-    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it lacks the field."""
-        return _field_fault(fields, self.field)
-
-    def _score(self, item: ScorerInput) -> Score:
-        choices = item.outcome.get("choices")
-        if not choices:
-            return Score({}, failure="there are no likelihoods of choices (protocol: choices)", errored=True)
-        targets = _targets(item, self.field)
-        right = _places(targets, [each["label"] for each in choices])
-        if not right:
-            return Score({}, failure=f"the target {str(targets)[:60]} is none of the choices", errored=True)
-        return Score({name: float(_likeliest(choices, by) in right) for name, by in _NORMS.items()})
+    def _scores(self, choices: Sequence[Mapping[str, Any]], right: Collection[int]) -> Mapping[str, float]:
+        return {name: float(_likeliest(choices, by) in right) for name, by in _NORMS.items()}
 
 
 @dataclass(frozen=True)
-class ChoiceMass:
+class ChoiceMass(_OfChoices):
     """The right choices' share of the probability of all: TruthfulQA's MC2, where several choices are right."""
 
-    field: str = "target"
-
-    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
-        return [self._score(item) for item in items]
-
-    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it lacks the field."""
-        return _field_fault(fields, self.field)
-
-    def _score(self, item: ScorerInput) -> Score:
-        choices = item.outcome.get("choices")
-        if not choices:
-            return Score({}, failure="there are no likelihoods of choices (protocol: choices)", errored=True)
-        targets = _targets(item, self.field)
-        right = _places(targets, [each["label"] for each in choices])
-        if not right:
-            return Score({}, failure=f"the target {str(targets)[:60]} is none of the choices", errored=True)
+    def _scores(self, choices: Sequence[Mapping[str, Any]], right: Collection[int]) -> Mapping[str, float]:
         highest = max(each["logprob"] for each in choices)  # so that none of many long ones is 0
         worth = [math.exp(each["logprob"] - highest) for each in choices]
-        return Score({"choice_mass": math.fsum(worth[place] for place in right) / math.fsum(worth)})
+        return {"choice_mass": math.fsum(worth[place] for place in right) / math.fsum(worth)}
 
 
 def _likeliest(choices: Sequence[Mapping[str, Any]], by: str | None) -> int:

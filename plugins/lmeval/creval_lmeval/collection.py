@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,14 +43,12 @@ class LmEvalTasks:
         sources = digest_for(name)
         file = own.cache / (sources[:16] or "own") / f"{name.replace('::', '__')}.yaml"
         if not file.is_file():
+            from creval.plugin.report import write_text
             from creval_lmeval.written import suite_text, task_text
 
             named = known().get(name)
             text = task_text(name, sources) if named is None or named.kind == "task" else suite_text(name)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            beside = file.with_name(f".{file.name}.{os.getpid()}")
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(file)
+            write_text(file, text)
         return file
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -82,11 +81,10 @@ def names_in(folder: Path, file: Path) -> Mapping[str, Named]:
     try:
         rows = json.loads(file.read_bytes())
     except (OSError, ValueError):
+        from creval.plugin.report import write_text
+
         rows = _built(folder)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_text(json.dumps(rows, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-        beside.replace(file)
+        write_text(file, json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
     return {row[0]: Named(row[0], row[1], row[2], row[3], row[4], tuple(row[5])) for row in rows}
 
 

@@ -63,6 +63,15 @@ def creval_components(registry: Registry) -> None:
         ),
         loglikelihood=_asks_likelihoods,
     )
+    _register_scorers(registry)
+    _register_aggregations(registry)
+    registry.add("baseline", "lmeval_target", "creval_lmeval.baselines:Target", "what the task calls right")
+    registry.add(
+        "baseline", "lmeval_any", "creval_lmeval.baselines:AnyText", "one of the texts at random, or no answer"
+    )
+
+
+def _register_scorers(registry: Registry) -> None:
     registry.add(
         "scorer",
         "lmeval",
@@ -86,11 +95,6 @@ def creval_components(registry: Registry) -> None:
         waits=True,
         reads_some=True,
         scores_failures=True,
-    )
-    _register_aggregations(registry)
-    registry.add("baseline", "lmeval_target", "creval_lmeval.baselines:Target", "what the task calls right")
-    registry.add(
-        "baseline", "lmeval_any", "creval_lmeval.baselines:AnyText", "one of the texts at random, or no answer"
     )
 
 

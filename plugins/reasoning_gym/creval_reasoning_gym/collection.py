@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -49,10 +48,9 @@ class ReasoningGymTasks:
         text = _text(name)
         file = self.folder / need_library() / f"{name}.yaml"
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            beside = file.with_name(f".{file.name}.{os.getpid()}")
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(file)
+            from creval.plugin.report import write_text
+
+            write_text(file, text)
         return file
 
 

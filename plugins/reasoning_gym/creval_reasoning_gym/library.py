@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -63,10 +62,9 @@ def names() -> Mapping[str, Sequence[int]]:
         return dict(json.loads(file.read_bytes()))
     except (OSError, ValueError, TypeError):
         found = _read_names()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    beside.write_text(json.dumps(found), encoding="utf-8")
-    beside.replace(file)
+    from creval.plugin.report import write_text
+
+    write_text(file, json.dumps(found))
     return found
 
 
