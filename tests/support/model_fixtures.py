@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.user_environment import hide_user
 
 from creval.models.model_options import ModelOptions
 from creval.plugins import builtin as builtin_models
@@ -31,11 +32,7 @@ def registry() -> Registry:
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment without keys and addresses, so that no test depends on the user's own."""
-    import os
-
-    for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    hide_user(monkeypatch)
 
 
 @pytest.fixture

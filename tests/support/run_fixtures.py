@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from support.chat_server import ChatServer
 from support.parrot import parrot
 from support.toy_plugins import write_distribution
+from support.user_environment import hide_user
 
 from creval.engine.run_options import RunOptions
 
@@ -39,9 +39,7 @@ metrics:
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No keys or addresses of the user, only the core's own plugin, caches in the test's folder."""
-    for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    hide_user(monkeypatch)
     monkeypatch.setenv("CREVAL_PLUGINS", "")
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CREVAL_DATA", raising=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from support.run_fixtures import install
+from support.user_environment import hide_user
 
 from creval.models.model_options import ModelOptions
 from creval.plugins import builtin
@@ -20,9 +20,7 @@ __all__ = ["fast", "install", "own_environment", "registry"]
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No keys or addresses of the user, only this plugin, caches in the test's folder."""
-    for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    hide_user(monkeypatch)
     monkeypatch.setenv("CREVAL_PLUGINS", "likelihoods")
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CREVAL_DATA", raising=False)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.lmeval_data import FOLDERS, make_data
 from support.lmeval_server import GeneratingServer
+from support.user_environment import hide_user
 
 from creval_lmeval import names
 from creval_lmeval.library import load_task
@@ -23,9 +24,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with made-up data sets, in which this process works, with caches of its own."""
     folder = tmp_path_factory.mktemp("lmeval")
     with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):
-            if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-                patch.delenv(name)
+        hide_user(patch)
         patch.setenv("CREVAL_PLUGINS", "lmeval,likelihoods,datasets,sandbox")
         patch.setenv("CREVAL_CACHE", str(folder / "cache"))
         patch.setenv("CREVAL_STATE", str(folder / "state"))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.run_fixtures import install, make_task, options, server
+from support.user_environment import hide_user
 
 __all__ = ["install", "make_task", "options", "raylets", "server", "words"]
 
@@ -83,9 +84,7 @@ def raylets() -> Iterator[Raylets]:
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of the user's; the caches stand in the test's folder."""
-    for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    hide_user(monkeypatch)
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.user_environment import hide_user
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -15,9 +15,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     pytest.importorskip("reasoning_gym", reason="no Reasoning Gym: pip install reasoning-gym==0.1.25")
     folder = tmp_path_factory.mktemp("gym")
     with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):
-            if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-                patch.delenv(name)
+        hide_user(patch)
         patch.setenv("CREVAL_PLUGINS", "reasoning_gym")
         patch.setenv("CREVAL_CACHE", str(folder / "cache"))
         patch.chdir(folder)
