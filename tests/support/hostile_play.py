@@ -44,6 +44,7 @@ OWN_DATA = {
     "neocoder_published": "neocoder_own_state0",
     "create_published": "create",
     "bookmia": "bookmia_own",
+    "connections": "connections_own",
     "hypogen": "hypogen_own",
 }
 """Whose data a task is played over in place of those that its source would fetch."""

@@ -96,6 +96,7 @@ _FAMILIES = {
     "creval-kumo": ("kumo",),
     "creval-neocoder": ("neocoder",),
     "creval-openended": ("bookmia", "hypogen", "jury", "macgyver", "novelty", "openended"),
+    "creval-wordgames": ("clues", "connections", "words"),
 }
 """How the names of the tasks of a distribution begin, up to the first `_`."""
 
