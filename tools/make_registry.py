@@ -73,7 +73,7 @@ def needs_of(plugin: str, resources: Mapping[str, str], plugins: Plugins) -> lis
             required = [each.partition(">")[0] for each in about["project"]["dependencies"]]
             packages += [each for each in required if each.startswith("creval-")]
             packages += about["project"].get("optional-dependencies", {}).get(model, [])
-    return packages
+    return list(dict.fromkeys(packages))
 
 
 def task(found: Any) -> dict[str, Any]:

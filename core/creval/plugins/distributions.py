@@ -93,6 +93,7 @@ _KNOWN_ELSEWHERE = {
 _FAMILIES = {
     "creval-association": ("aut", "cdat", "dat", "drat", "pace", "rat"),
     "creval-create": ("create",),
+    "creval-diversity": ("diversity", "noveltybench"),
     "creval-kumo": ("kumo",),
     "creval-neocoder": ("neocoder",),
     "creval-openended": ("bookmia", "hypogen", "jury", "macgyver", "novelty", "openended"),
