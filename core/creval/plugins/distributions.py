@@ -94,6 +94,7 @@ _FAMILIES = {
     "creval-association": ("aut", "cdat", "dat", "drat", "pace", "rat"),
     "creval-create": ("create",),
     "creval-diversity": ("diversity", "noveltybench"),
+    "creval-ideas": ("ideas", "liveideabench"),
     "creval-kumo": ("kumo",),
     "creval-neocoder": ("neocoder",),
     "creval-openended": ("bookmia", "hypogen", "jury", "macgyver", "novelty", "openended"),

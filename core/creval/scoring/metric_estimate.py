@@ -90,7 +90,10 @@ class _Making:
         """Return the interval, the method that made it, and why there is none."""
         if method == "none":
             return None, "none", None
-        free = getattr(self.aggregation, "share", False) or hasattr(self.aggregation, "of_sums")
+        other = any(
+            hasattr(self.aggregation, name) for name in ("of_sums", "read")
+        )  # of which the values are no scores
+        free = other or getattr(self.aggregation, "share", False)
         outside = None if free else self.scale.outside(self.clusters)
         if outside is not None:
             return None, "none", f"a score of {outside:g} lies outside the declared range"

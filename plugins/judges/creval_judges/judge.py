@@ -53,7 +53,8 @@ class Judge:
     best one (best-of-n) in place of the mean.
 
     With `over: doc` all answers to a doc (of its repeats) are judged at once: the prompt gets the lists `answers` and
-    `texts`, and each sample of the doc has the one number.
+    `texts`, and each sample of the doc has the one number; with fewer than `least` that can be read there is
+    none, and that is no failure.
 
     With `roles` several models judge: a jury (`Jury`), with a score NAME@ROLE of each juror. The sample is errored
     where one of them gives no verdict.
@@ -74,6 +75,7 @@ class Judge:
         self._orders: tuple[bool, ...] = (False, True) if more.get("both_orders") else (False,)
         self._best: bool = more.get("reduce") == "best"
         self._whole: bool = more.get("over") == "doc"
+        self._least: int = more.get("least", 1)
         self._scale = scale
         self._labels = None if labels is None else {str(label).casefold(): worth for label, worth in labels.items()}
         self._jury = Jury.of(more)
@@ -108,6 +110,8 @@ class Judge:
         read = [item for item in items if item.values]
         if not read:
             return [Score({}, failure="the doc has no answer that could be judged") for _ in items]
+        if len(read) < self._least:
+            return [Score({}) for _ in items]  # a question of several has no answer here, which is no failure
         pairs = [pair for item in read for pair in _pairs(item)]
         together = (tuple(value for value, _ in pairs), tuple(text for _, text in pairs))
         score = await self._judged(read[0], [together], context)
@@ -226,6 +230,8 @@ class Judge:
         together = [name for name in ("against", "both_orders", "reduce") if name in more]
         if self._whole and together:
             raise UsageError(f"over: doc has no {together[0]}", fix="Leave one of the two out.")
+        if "least" in more and not self._whole:
+            raise UsageError("least is for all answers to a doc", fix="Write over: doc, or leave it out.")
         if self._against is None and more.get("both_orders"):
             raise UsageError("both_orders is for a pair", fix="Name the rival's field: against: reference.")
         Jury.check_stated(more)

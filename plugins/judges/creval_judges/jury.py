@@ -24,7 +24,8 @@ class Jury:
     """The models that judge: `roles`, of which each doc draws as many as `draw` says, by the run's seed.
 
     `combine` makes one number of theirs; `each` leaves a number of each juror alone. With `except_target` a model
-    that is the target itself judges nothing. `level` is how Krippendorff's alpha compares two verdicts.
+    that is the target itself judges nothing. `level` is how Krippendorff's alpha compares two verdicts. Scorers
+    with the same `panel` draw the same roles for a doc.
     """
 
     roles: Sequence[str]
@@ -34,6 +35,7 @@ class Jury:
     except_target: bool
     level: str
     name: str
+    panel: str
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Jury:
@@ -41,13 +43,14 @@ class Jury:
         roles = tuple(parameters.get("roles", (_JUDGE,)))
         level = parameters.get("agreement") or ("nominal" if "scale" not in parameters else "ordinal")
         excluded = parameters.get("except") == _TARGET
-        rest = (excluded, level, parameters.get("name", _JUDGE))
+        name = parameters.get("name", _JUDGE)
+        rest = (excluded, level, name, parameters.get("panel", name))
         return cls(roles, parameters.get("combine", "mean"), parameters.get("draw"), "roles" in parameters, *rest)
 
     @staticmethod
     def check_stated(parameters: Mapping[str, Any]) -> None:
         """Raises UsageError for what only a jury has, and for a role that is named twice."""
-        alone = [name for name in ("combine", "draw", "except", "agreement") if name in parameters]
+        alone = [name for name in ("combine", "draw", "panel", "except", "agreement") if name in parameters]
         if alone and "roles" not in parameters:
             raise UsageError(f"{alone[0]} is for a jury", fix="Name its roles: roles: [a, b, c].")
         twice = [role for role, count in Counter(parameters.get("roles", ())).items() if count > 1]
@@ -77,7 +80,7 @@ class Jury:
         if self.draw is None or self.draw == len(left):
             return left
         order = list(self.roles)  # shuffled before any is left out, so that another target changes as few as may be
-        random.Random(derive(context.seed, "jury", context.task, self.name, doc)).shuffle(order)
+        random.Random(derive(context.seed, "jury", context.task, self.panel, doc)).shuffle(order)
         taken = [role for role in order if role in left][: self.draw]
         return [role for role in self.roles if role in taken]
 

@@ -19,6 +19,7 @@ _JURY: Mapping[str, Any] = {
     ),
     "combine": params.one_of("mean", "median", "majority", "each", about="what becomes of the jurors' numbers (mean)"),
     "draw": params.integer(1, about="so many of the roles judge each doc, drawn by the run's seed"),
+    "panel": params.text(1, about="scorers that state the same one draw the same jurors for a doc (the score's name)"),
     "except": params.one_of("target", about="a model that is the target itself does not judge"),
     "agreement": params.one_of("nominal", "ordinal", "interval", about="how Krippendorff's alpha compares verdicts"),
 }
@@ -44,6 +45,7 @@ def creval_components(registry: Registry) -> None:
             both_orders=params.flag(about="ask about the pair in both orders"),
             name=params.text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
             over=params.one_of("answer", "doc", about="what is judged: each answer (default), or all of a doc at once"),
+            least=params.integer(1, about="with over: doc, so many answers that can be read, or there is no score (1)"),
             reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
             **_JURY,
             required=("prompt",),

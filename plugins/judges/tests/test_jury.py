@@ -180,6 +180,19 @@ def test_another_target_changes_only_the_docs_that_it_would_judge(judged, tmp_pa
         assert "d" in by_a or "a" in by_d or by_a == by_d
 
 
+def test_scorers_of_a_panel_share_their_jurors(judged, tmp_path):
+    """With the same prompt each juror is asked once for both."""
+    task = write(tmp_path, "scale: [1, 5], draw: 1, panel: p", roles="a, b, c")
+    text = Path(task).read_text()
+    score = text.split("score: ")[1].split("\n")[0]
+    other = score.replace("panel: p", "panel: p, name: other")
+    Path(task).write_text(text.replace(score, f"[{score}, {other}]"))
+    result, asked = judged(task, roles=models())
+    assert sum(asked.values()) == 4
+    for juror in "abc":
+        assert scores(result, f"judge@{juror}") == scores(result, f"other@{juror}")
+
+
 def test_a_pool_without_enough_others_is_refused_before_the_first_call(judged, tmp_path):
     task = write(tmp_path, "scale: [1, 5], draw: 3, except: target")
     with pytest.raises(UsageError, match="the jury of 'judge' needs 3 models beside the target, and has 2"):
@@ -191,6 +204,7 @@ def test_a_pool_without_enough_others_is_refused_before_the_first_call(judged, t
 BAD_JURIES = [
     ("a, a", "scale: [1, 5]", "the role 'a' stands twice"),
     ("a, b", "scale: [1, 5], draw: 3", "cannot be drawn from 2 roles"),
+    ("a, b", "scale: [1, 5], least: 2", "least is for all answers to a doc"),
 ]
 
 

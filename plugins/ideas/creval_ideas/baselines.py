@@ -1,0 +1,26 @@
+"""The ceiling: ideas that people would accept, another one at each repeat."""
+
+from __future__ import annotations
+
+from creval.plugin import Turn
+
+__all__ = ["WrittenIdeas"]
+
+_ANY = (
+    "Ask a thousand amateurs to keep one short diary on {keyword} for a year, publish the entries as they arrive, and "
+    "test on the second half which patterns that experts name in the first half hold.",
+    "List all measurements on {keyword} that were given up as too noisy, repeat the three cheapest with sensors of "
+    "today, and ask whether what was noise then now predicts the next measurement.",
+)
+
+
+class WrittenIdeas:
+    """Says the ideas in the doc's field `ideas`, one at each repeat, from the first again after the last.
+
+    A doc without them gets ideas of ours that are the same for every keyword but for its name: no best that is known.
+    """
+
+    def reply(self, turn: Turn) -> str:
+        """Return the idea of this repeat."""
+        ideas = turn.doc.get("ideas") or [idea.format(keyword=turn.doc["keyword"]) for idea in _ANY]
+        return str(ideas[turn.key.repeat % len(ideas)])
