@@ -25,12 +25,13 @@ REPEATED = {"core/distinct", "core/set_distance"}
 """Scorers of several answers to a doc: played as one run."""
 
 OTHERS = {
+    "diversity/diversity.distinct_classifier",
     "lmeval/lmeval",
     "lmeval/lmeval_code",
     "reasoning_gym/reasoning_gym",
 }
 """Scorers that call functions of others: of a user's own task, whose exceptions are errors of that task; of Reasoning
-Gym, which its plugin's own tests play with hostile answers."""
+Gym, which its plugin's own tests play with hostile answers; and one that needs a classifier that must be fetched."""
 
 
 def test_every_registered_scorer_is_played() -> None:

@@ -159,7 +159,7 @@ async def _outcome_of(task: Task, example: Example, dataset: Dataset, run: _Shar
 async def _outcome(task: Task, example: Example, doc: Doc, run: _Shared) -> ExampleOutcome:
     options = run.options
     spec = f"baseline/{example.baseline}" if example.baseline else "replay/none"
-    unnamed = {role: "replay/none" for role in task.roles if role not in options.roles}
+    unnamed = {role: f"replay/{role}" for role in task.roles if role not in options.roles}
     common = Common(Budget(options.max_cost, options.max_calls), resources=run.resources)
     setup = open_setup([task], {TARGET: spec, **unnamed, **options.roles}, options, run.plugins, common)
     for role in unnamed:
