@@ -1,110 +1,26 @@
-"""A dataset: docs with unique ids, read lazily, with the fingerprint of all that they hold.
-
-Examples put before a question (few-shot), drawn for each doc by the seed; never the doc itself.
-"""
+"""A dataset: docs with unique ids, read lazily, with the fingerprint of all that they hold."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from datetime import timedelta
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from creval.data.media_values import HUB_MEDIA, as_media, hub_media, media_of
+from creval.data.few_shot import CANONICAL, SHOTS, ShotEntry, Shots, shared_value
 from creval.data.row_types import MalformedRow, Row, Rows
+from creval.data.row_values import InfiniteError, NoDataError, as_media, plain_value
 from creval.data.shaping import Shaping, brief, names_of
 from creval.errors import DataError
 from creval.packed_keys import PackedTexts
 from creval.tasks.task_model import FewShot
-from creval.types.content import Media
 from creval.types.sample import Doc
 
-__all__ = ["SHOTS", "Dataset"]
-
-
-SHOTS = "shots"
-
-"""The field that holds a doc's examples."""
-
-
-class ShotEntry(NamedTuple):
-    """A doc, and what its row says without the id: two docs of one content are copies of each other."""
-
-    doc: Doc
-    content: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Shots:
-    """Where examples come from: `size` docs, read by `entry`, of which each asked one gets `number`.
-
-    Without a seed they are the first ones, in order, else those that seed and id of the asked doc draw. The asked doc
-    is left out by its id where it is one of the pool (`own`), and by its content always: a copy of it would give the
-    answer away as well. With `same` only the docs with the asked one's value of this field count (`places`).
-    """
-
-    number: int
-    seed: int | None
-    size: int
-    entry: Callable[[int], ShotEntry]
-    own: bool
-    origin: str
-    same: str | None = None
-    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
-
-    def of(self, asked: ShotEntry) -> list[Mapping[str, Any]]:
-        """Return the fields of the examples of a doc. Raises DataError where there are not enough others."""
-        chosen: list[Mapping[str, Any]] = []
-        pool = range(self.size) if self.same is None else self.places.get(_value(asked.doc, self.same, self.origin), ())
-        for place in self._drawn(pool, asked.doc.id):
-            if len(chosen) == self.number:
-                break
-            other = self.entry(place)
-            same = other.content == asked.content or (self.own and other.doc.id == asked.doc.id)
-            if not same:
-                chosen.append(other.doc.fields)
-        if len(chosen) < self.number:
-            alike = "" if self.same is None else f" with its {self.same} ({brief(asked.doc.fields[self.same])})"
-            raise DataError(
-                f"few_shot asks for {self.number} examples; beside the doc {asked.doc.id!r} there are "
-                f"{len(chosen)}{alike}",
-                where=self.origin,
-                fix="Ask for fewer, or give more data.",
-            )
-        return chosen
-
-    def _drawn(self, pool: Sequence[int], asked: str) -> Iterator[int]:
-        """Yield every place once, in the order of the draw; few of many are found without ordering them all."""
-        if self.seed is None:
-            yield from pool
-            return
-        seen: set[int] = set()
-        for draw in range(4 * len(pool)):
-            if len(seen) == len(pool):
-                return
-            digest = hashlib.sha256(f"{self.seed}\x1f{asked}\x1f{draw}".encode("utf-8", "surrogatepass")).digest()
-            place = int.from_bytes(digest[:8], "big") % len(pool)
-            if place not in seen:
-                seen.add(place)
-                yield pool[place]
-        yield from (pool[place] for place in range(len(pool)) if place not in seen)
-
-
-def _value(doc: Doc, name: str, origin: str) -> str:
-    """Return a doc's value of the field that its examples share with it. Raises DataError where it has none."""
-    if name not in doc.fields:
-        what = f"the doc {doc.id!r} lacks the field {name!r}, which its examples share with it"
-        raise DataError(what, where=origin, fix=f"See few_shot: same. It has {names_of(doc.fields)}.")
-    return _CANONICAL.encode(doc.fields[name])
+__all__ = ["Dataset"]
 
 
 _SHOWN = 10
@@ -114,8 +30,6 @@ _BLOCK = 1 << 16  # bytes
 _TEXT = frozenset({str})
 
 _LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-
-_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 class Dataset:
@@ -171,14 +85,14 @@ class Dataset:
         places: dict[str, array[int]] = {}
         if few_shot.same is not None:
             for row in range(len(source.rows)):
-                value = _value(source.entry(row).doc, few_shot.same, source.origin)
+                value = shared_value(source.entry(row).doc, few_shot.same, source.origin)
                 places.setdefault(value, array("q")).append(row)
         drawing = (few_shot.number, few_shot.seed, len(source.rows), source.entry, pool is None, source.origin)
         self._shots = Shots(*drawing, few_shot.same, places)
         self.fields = (*self.fields, SHOTS)
         parts: list[Any] = [self.fingerprint, source.fingerprint, few_shot.number, few_shot.seed]
         parts += [] if few_shot.same is None else [few_shot.same]
-        self.fingerprint = hashlib.sha256(_CANONICAL.encode(parts).encode()).hexdigest()
+        self.fingerprint = hashlib.sha256(CANONICAL.encode(parts).encode()).hexdigest()
         self._check_shots(few_shot.same)
         return self
 
@@ -187,7 +101,7 @@ class Dataset:
         seen: set[str] = set()
         for index in range(1 if same is None else len(self)):
             row = self._chosen[index]
-            value = "" if same is None else _value(self.to_doc(self._rows.row(row), row), same, self.origin)
+            value = "" if same is None else shared_value(self.to_doc(self._rows.row(row), row), same, self.origin)
             if value not in seen:
                 seen.add(value)
                 self[index]
@@ -340,10 +254,10 @@ class Dataset:
         fields = {}
         for name, value in row.items():
             try:
-                fields[str(name)] = _plain(value, str(name))
-            except _InfiniteError as error:
+                fields[str(name)] = plain_value(value, str(name))
+            except InfiniteError as error:
                 self._left_out.setdefault(str(name), f"{error} ({self._rows.where(index)})")
-            except _NoDataError as error:
+            except NoDataError as error:
                 self._left_out[str(name)] = str(error)
         return fields
 
@@ -442,7 +356,7 @@ def _canonical(doc_id: str, fields: Mapping[str, Any]) -> bytes:
             return orjson.dumps([doc_id, fields], option=_LINE)  # equal, and sooner
         except (TypeError, ValueError):  # a lone surrogate, a key that is no text
             pass
-    return _CANONICAL.encode([doc_id, fields]).encode("utf-8", "surrogatepass") + b"\n"
+    return CANONICAL.encode([doc_id, fields]).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _row_of(number: int, without: Sequence[int]) -> int:
@@ -453,77 +367,3 @@ def _row_of(number: int, without: Sequence[int]) -> int:
             break
         row += 1
     return row
-
-
-class _NoDataError(Exception):
-    """A value that is no JSON data and has no form in it: bytes, images, objects. Its text names the kind."""
-
-
-class _InfiniteError(_NoDataError):
-    """An infinite number: no JSON data either, and a fault of one row where a task uses its column."""
-
-    def __init__(self) -> None:
-        super().__init__("an infinite number")
-
-
-def _plain(value: Any, field: str) -> Any:
-    """Return a value as JSON data. NaN stands for a missing value (tables have no other) and becomes None.
-
-    A decimal is a number where a float holds it exactly, else its digits as a text; a duration is its seconds. Raises
-    _InfiniteError for an infinite number, _NoDataError for bytes and what else is no data.
-    """
-    kind = type(value)  # nearly all that is asked about is of these four, and most of a dataset's opening is asking
-    if kind is str or kind is int:
-        return value
-    if kind is list:
-        return [member if type(member) is str else _plain(member, field) for member in value]
-    if kind is dict:
-        if value.keys() == HUB_MEDIA and (media := hub_media(value)) is not False:
-            return media
-        return {
-            str(key): member if type(member) is str else _plain(member, f"{field}.{key}")
-            for key, member in value.items()
-        }
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        if math.isinf(value):
-            raise _InfiniteError
-        return None if math.isnan(value) else value
-    if isinstance(value, Mapping) and not isinstance(value, Media):
-        return {str(key): _plain(member, f"{field}.{key}") for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(member, field) for member in value]
-    return _plain_object(value, field)
-
-
-def _plain_object(value: Any, field: str) -> Any:
-    if isinstance(value, Media):
-        return value
-    if isinstance(value, Decimal):
-        return _plain_decimal(value, field)
-    if isinstance(value, timedelta):
-        return _plain_decimal(Decimal(value // timedelta(microseconds=1)).scaleb(-6), field)
-    if getattr(getattr(value, "dtype", None), "kind", "") == "m" and not getattr(value, "shape", None):  # of numpy
-        return _plain_decimal(Decimal(int(value.astype("timedelta64[ns]").astype(int))).scaleb(-9), field)
-    if isinstance(value, bytes | bytearray | memoryview):
-        found = media_of(bytes(value))
-        if found is None:
-            raise _NoDataError("bytes")
-        return found
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist(), field)
-    raise _NoDataError(f"{type(value).__name__} objects")
-
-
-def _plain_decimal(value: Decimal, field: str) -> int | float | str | None:
-    if value.is_nan():
-        return None
-    if value.is_infinite():
-        raise _InfiniteError
-    if value == value.to_integral_value():
-        return int(value)
-    number = float(value)
-    return number if Decimal(repr(number)) == value else str(value)

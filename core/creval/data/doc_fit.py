@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from creval.data.dataset import SHOTS, Dataset
+from creval.data.dataset import Dataset
+from creval.data.few_shot import SHOTS
 from creval.data.shaping import brief
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Component, Registry

@@ -1,4 +1,4 @@
-"""The source `url`: one file over http(s), pinned by its sha256 and kept in the cache."""
+"""Files over http(s), pinned by their sha256 and kept in the cache: the source `url`, and files of a repository."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from creval.data.data_options import DataOptions
 from creval.data.mirror import check_sha256, offline_fix, sha256_of
@@ -20,9 +22,11 @@ from creval.data.row_types import Rows
 from creval.data.table_files import FORMATS, open_file
 from creval.errors import DataError
 
-__all__ = ["MAX_BYTES", "download", "open_url"]
+__all__ = ["MAX_BYTES", "PinnedFiles", "download", "open_url"]
 
 MAX_BYTES = 2_000_000_000
+_MAX_PINNED_BYTES = 20_000_000
+_AT_ONCE = 8
 _CHUNK = 1 << 20
 _SECONDS = 60.0
 _SCHEMES = ("http", "https")
@@ -162,3 +166,51 @@ def _opener() -> urllib.request.OpenerDirector:
     for handler in handlers:
         opener.add_handler(handler)
     return opener
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedFiles:
+    """The files of `pins` (path in the repository -> sha256), served below `address` and kept in `folder`.
+
+    `offline` forbids the network. `fix` is the advice when files are missing offline. A file appears in `folder` only
+    after its sha256 was found right.
+    """
+
+    address: str
+    pins: Mapping[str, str]
+    folder: Path
+    offline: bool = False
+    fix: str = "Run once without --offline."
+
+    @classmethod
+    def of(cls, name: str, address: str, pins: Mapping[str, str], options: DataOptions) -> PinnedFiles:
+        """Return files that are kept in the user's cache as `name`, fetched as the options of a dataset allow."""
+        return cls(address, pins, options.cache / "data" / name, options.offline, offline_fix(options))
+
+    def fetch(self, paths: Iterable[str] | None = None) -> Path:
+        """Fetch those of the files (None: all) that are missing or altered, and return `folder`.
+
+        Files that are here stay when another one fails. Raises DataError for what cannot be fetched or is not the
+        pinned file, and where files are missing and the network is forbidden.
+        """
+        wanted = list(dict.fromkeys(self.pins if paths is None else paths))
+        missing = [path for path in wanted if not self._is_here(path)]
+        if missing and self.offline:
+            what = f"{len(missing)} of {len(wanted)} published files are missing or damaged in the cache"
+            raise DataError(f"{what}, and --offline forbids the network", where=self.address, fix=self.fix)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            fetching = [pool.submit(self._fetch, path) for path in missing]
+            try:
+                for each in fetching:
+                    each.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return self.folder
+
+    def _is_here(self, path: str) -> bool:
+        file = self.folder / path
+        return file.is_file() and sha256_of(file) == self.pins[path]
+
+    def _fetch(self, path: str) -> None:
+        download(self.address.rstrip("/") + "/" + quote(path), self.pins[path], self.folder / path, _MAX_PINNED_BYTES)

@@ -6,9 +6,8 @@ Promised: these names follow semantic versioning.
 from __future__ import annotations
 
 from creval.data.data_options import DataOptions
-from creval.data.download import download
+from creval.data.download import PinnedFiles, download
 from creval.data.mirror import offline_fix, sha256_of
-from creval.data.pinned_files import PinnedFiles
 from creval.data.row_types import ListRows, Rows
 from creval.data.table_files import open_file
 from creval.user_folders import cache_folder

@@ -1,0 +1,97 @@
+"""Few-shot examples: the docs put before a question, drawn for each doc by the seed; never the doc itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from creval.data.shaping import brief, names_of
+from creval.errors import DataError
+from creval.types.sample import Doc
+
+__all__ = ["CANONICAL", "SHOTS", "ShotEntry", "Shots", "shared_value"]
+
+
+SHOTS = "shots"
+"""The field that holds a doc's examples."""
+
+CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+"""JSON that is equal for equal values."""
+
+
+class ShotEntry(NamedTuple):
+    """A doc, and what its row says without the id: two docs of one content are copies of each other."""
+
+    doc: Doc
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Shots:
+    """Where examples come from: `size` docs, read by `entry`, of which each asked one gets `number`.
+
+    Without a seed they are the first ones, in order, else those that seed and id of the asked doc draw. The asked doc
+    is left out by its id where it is one of the pool (`own`), and by its content always: a copy of it would give the
+    answer away as well. With `same` only the docs with the asked one's value of this field count (`places`).
+    """
+
+    number: int
+    seed: int | None
+    size: int
+    entry: Callable[[int], ShotEntry]
+    own: bool
+    origin: str
+    same: str | None = None
+    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+    def of(self, asked: ShotEntry) -> list[Mapping[str, Any]]:
+        """Return the fields of the examples of a doc. Raises DataError where there are not enough others."""
+        chosen: list[Mapping[str, Any]] = []
+        pool = (
+            range(self.size)
+            if self.same is None
+            else self.places.get(shared_value(asked.doc, self.same, self.origin), ())
+        )
+        for place in self._drawn(pool, asked.doc.id):
+            if len(chosen) == self.number:
+                break
+            other = self.entry(place)
+            same = other.content == asked.content or (self.own and other.doc.id == asked.doc.id)
+            if not same:
+                chosen.append(other.doc.fields)
+        if len(chosen) < self.number:
+            alike = "" if self.same is None else f" with its {self.same} ({brief(asked.doc.fields[self.same])})"
+            raise DataError(
+                f"few_shot asks for {self.number} examples; beside the doc {asked.doc.id!r} there are "
+                f"{len(chosen)}{alike}",
+                where=self.origin,
+                fix="Ask for fewer, or give more data.",
+            )
+        return chosen
+
+    def _drawn(self, pool: Sequence[int], asked: str) -> Iterator[int]:
+        """Yield every place once, in the order of the draw; few of many are found without ordering them all."""
+        if self.seed is None:
+            yield from pool
+            return
+        seen: set[int] = set()
+        for draw in range(4 * len(pool)):
+            if len(seen) == len(pool):
+                return
+            digest = hashlib.sha256(f"{self.seed}\x1f{asked}\x1f{draw}".encode("utf-8", "surrogatepass")).digest()
+            place = int.from_bytes(digest[:8], "big") % len(pool)
+            if place not in seen:
+                seen.add(place)
+                yield pool[place]
+        yield from (pool[place] for place in range(len(pool)) if place not in seen)
+
+
+def shared_value(doc: Doc, name: str, origin: str) -> str:
+    """Return a doc's value of the field that its examples share with it. Raises DataError where it has none."""
+    if name not in doc.fields:
+        what = f"the doc {doc.id!r} lacks the field {name!r}, which its examples share with it"
+        raise DataError(what, where=origin, fix=f"See few_shot: same. It has {names_of(doc.fields)}.")
+    return CANONICAL.encode(doc.fields[name])
