@@ -50,7 +50,7 @@ def entries(names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def examined_with(folder: Path) -> dict[str, str]:
-    """Return the instruments with which the plugin's own tests examine it by the rules."""
+    """Return the resources with which the plugin's own tests examine it by the rules."""
     file = folder / "tests" / "test_conformance.py"
     tree = ast.parse(file.read_text(encoding="utf-8") if file.is_file() else "")
     calls = [
@@ -62,7 +62,7 @@ def examined_with(folder: Path) -> dict[str, str]:
 
 
 def needs_of(plugin: str, resources: Mapping[str, str], plugins: Plugins) -> list[str]:
-    """Return the packages that bring these instruments, and those that hold the weights of encoders among them."""
+    """Return the packages that bring these resources, and those that hold the weights of encoders among them."""
     packages: list[str] = []
     for kind, spec in resources.items():
         family, _, model = spec.partition("/")

@@ -163,7 +163,7 @@ def classifier(steps: Sequence[Sequence[str]], folder: Path) -> None:
 
 
 class Counting:
-    """Counts what an instrument is asked."""
+    """Counts what a resource is asked."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner

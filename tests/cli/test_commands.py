@@ -404,7 +404,7 @@ def test_one_unfinished_run_silences_no_other_and_json_is_whole(folder: Path) ->
     assert len(json.loads(twice.stdout)) == len(json.loads(both.stdout))
 
 
-def test_play_takes_another_instrument(folder: Path) -> None:
+def test_play_takes_another_resource(folder: Path) -> None:
     done = creval(folder, "play", "drat", "--resource", "embeding=embedded/minilm")
     assert done.returncode == 2
     assert "unknown resource 'embeding'" in done.stderr

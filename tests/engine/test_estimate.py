@@ -174,7 +174,7 @@ def test_roles_have_rows_of_their_own(install, tmp_path, options, monkeypatch):
     assert estimate_run([task], "openai/gpt-4o-mini", limited).tasks[1].price.high > judge.price.low
 
 
-def test_a_role_behind_an_instrument_has_figures_too(options, monkeypatch):
+def test_a_role_behind_a_resource_has_figures_too(options, monkeypatch):
     """Ten candidates in one to two steps, in both directions of each pair at most; a verdict is asked for twice."""
     monkeypatch.delenv("CREVAL_PLUGINS")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")

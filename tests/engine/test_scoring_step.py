@@ -1,4 +1,4 @@
-"""Scorers: judges, faults, what they give; instruments and the names of metrics; observers among the plugins."""
+"""Scorers: judges, faults, what they give; resources and the names of metrics; observers among the plugins."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_the_task_s_own_judge_and_another_one(make_task, server, options, tmp_pa
 
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize("scorer", ["near", "{shell: {of: near}}"])
-def test_a_metric_made_with_another_instrument_carries_its_name(make_task, server, options, tmp_path, scorer):
+def test_a_metric_made_with_another_resource_carries_its_name(make_task, server, options, tmp_path, scorer):
     extra = "  - {name: simple, from: plain, aggregate: mean, failed: zero}\nresources: {embedding: one/a}\n"
     task = with_scorer(make_task, tmp_path, "near", extra)
     text = (tmp_path / "parrot.yaml").read_text("utf-8").replace("score: near", f"score: [{scorer}, plain]")

@@ -114,7 +114,7 @@ def roles_of(name: str, gold: bool) -> dict[str, Any]:
 
 def values_of(result: Any, name: str) -> dict[str, float]:
     found = result.metrics(f"ported_{name.replace(':', '_')}")
-    # without the instruments that a metric's name ends in
+    # without the resources that a metric's name ends in
     return {re.sub(r"\[replay/[^\]]*\]|\[[ab]=.*?\]", "", each): metric["value"] for each, metric in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""Each distinct text is embedded once per run, and once across runs with the same instrument."""
+"""Each distinct text is embedded once per run, and once across runs with the same resource."""
 
 from __future__ import annotations
 

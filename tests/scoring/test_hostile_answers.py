@@ -65,7 +65,7 @@ TEXTS = st.lists(PIECES | st.text(st.characters(codec=None), max_size=6), min_si
 
 @pytest.mark.parametrize("use", USES, ids=str)
 def test_no_text_makes_it_raise(use: Use) -> None:
-    """Few runs of several texts each: a task and its instruments are opened once a run."""
+    """Few runs of several texts each: a task and its resources are opened once a run."""
 
     @settings(max_examples=2, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
     @given(st.lists(TEXTS, min_size=2, max_size=2))

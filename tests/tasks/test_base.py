@@ -10,7 +10,7 @@ from support.toy_plugins import toy_plugins, write_task
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.engine.run_options import RunOptions
-from creval.engine.scoring.instruments import Instruments, changed_sections
+from creval.engine.scoring.used_resources import UsedResources, changed_sections
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import Task
@@ -25,8 +25,8 @@ def load(tmp_path: Path, text: str, *others: str) -> Task:
 
 
 def names(task: Task, **resources: str) -> list[str]:
-    instruments = Instruments.of(task, RunOptions(resources=resources), {})
-    return [instruments.metric_name(task, metric, load_plugins().registry) for metric in task.metrics]
+    used_resources = UsedResources.of(task, RunOptions(resources=resources), {})
+    return [used_resources.metric_name(task, metric, load_plugins().registry) for metric in task.metrics]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_a_local_file_changes_marks_the_metric(
     assert changed_sections(task) == sections
 
 
-def test_the_plugin_s_own_instrument_makes_the_name_plain_again(tmp_path: Path) -> None:
+def test_the_plugin_s_own_resource_makes_the_name_plain_again(tmp_path: Path) -> None:
     task = load(tmp_path, DRAT + "resources: {embedding: embedded/minilm}\n")
     assert names(task, embedding="sentence-transformers/all-mpnet-base-v2")[0] == "drat"
 

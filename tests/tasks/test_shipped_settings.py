@@ -31,7 +31,7 @@ TASKS = {
     "hypogen": "hypogen_own",
 }
 """Tasks that send both settings, as their papers state them, and those of the same settings over data of ours."""
-INSTRUMENTS = {"embedding": "embedded/minilm", "entailment": "cosine/0.85"}
+RESOURCES = {"embedding": "embedded/minilm", "entailment": "cosine/0.85"}
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -46,7 +46,7 @@ def test_tasks_that_send_both_run_on_models_that_take_one(
     assert sets == [{**played.generation, **each.settings} for each in played.conditions]
     kept = [{each: one[each] for each in both if one[each] != 1} or {"temperature": 1} for one in sets]
     assert all(len(each) == 1 for each in kept)
-    resources = {each: spec for each, spec in INSTRUMENTS.items() if each in played.resources}
+    resources = {each: spec for each, spec in RESOURCES.items() if each in played.resources}
     with ChatServer(refuse, answer="word") as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         roles = {role: f"hosted_vllm/{role}" for role in played.roles}

@@ -214,7 +214,7 @@ def _names(manifest: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> S
 
 
 def _options(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the options on which docs, tries and instruments depend, as the user gave them."""
+    """Return the options on which docs, tries and resources depend, as the user gave them."""
     given = {name: value for name, value in manifest["options"].items() if manifest["origins"][name] == "user"}
     words: list[str] = []
     for name in ("limit", "shard", "repeats", "seed"):

@@ -90,7 +90,7 @@ def answers_of(runtime: TaskRuntime, settings: Mapping[str, Any]) -> int:
 
 
 class RoleCalls:
-    """What the components of a task say of their calls to other roles: by themselves, and through an instrument that
+    """What the components of a task say of their calls to other roles: by themselves, and through a resource that
     asks a role (`entailment=role/judge`).
     """
 

@@ -305,7 +305,7 @@ def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPl
         raise RunError(
             f"{plan.task.name!r} changed in {what} since this run began, so the saved answers are not answers to it",
             where=str(path),
-            fix="Start a new run. Scoring again is for changes of parsers, scorers, metrics and instruments.",
+            fix="Start a new run. Scoring again is for changes of parsers, scorers, metrics and resources.",
         )
     return replace(plan, indices=old["indices"], repeats=old["repeats"])
 

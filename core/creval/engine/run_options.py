@@ -65,7 +65,7 @@ class RunOptions:
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
     - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`), or a mapping with what is the role's own: `model`,
       `base_url`, `api_key_env` (the name of the variable with its key), `concurrency` and generation settings; these
-      are kept in `role_options`. `resources`: name -> instrument.
+      are kept in `role_options`. `resources`: name -> resource.
     - `data`: task -> file in the task's own format, in place of its dataset.
     - `docs`: ids of docs: only these are asked, in the order of the data; not together with `limit`.
     - `reuse`: earlier runs whose judges' verdicts (and other roles' answers) are given again, at no cost.
@@ -348,7 +348,7 @@ class Resuming(Consents, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Rescoring:
-    """How saved answers are scored again: other instruments and models of roles, and what may be spent on it.
+    """How saved answers are scored again: other resources and models of roles, and what may be spent on it.
 
     `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, from zero. So do consent to run
     programs, and `batch` and `detach` (as in RunOptions). `executor` carries it out (None: the run's own).

@@ -15,15 +15,15 @@ from creval.engine.roles.context import (
     OpenResources,
     RoleAccess,
     TaskContext,
-    instruments,
+    chosen_resources,
     resource_options_of,
     with_roles,
 )
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.role_models import TARGET, Others, RoleModels, model_options
 from creval.engine.run_options import RunOptions
-from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.task_scoring import TaskScoring, make_scoring
+from creval.engine.scoring.used_resources import UsedResources
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.answers.thinking import tags_in, tags_in_parameters
 from creval.models.batching import open_batching
@@ -175,10 +175,10 @@ class Setup:
             refs.append(("baseline", task.baselines[which]))
         return [part for kind, ref in refs for part in whole(registry.get(kind, ref.name), ref, registry)]
 
-    def instruments(self, task: Task) -> Instruments:
+    def used_resources(self, task: Task) -> UsedResources:
         """Return what a task's numbers are made with: resources and the models of its roles."""
         opened, target = self.contexts[task.name].names(), self.models.named(TARGET) or ""
-        return Instruments.of(task, self.options, opened, target, self.uses(task, ""))
+        return UsedResources.of(task, self.options, opened, target, self.uses(task, ""))
 
     @property
     def in_flight(self) -> int:
@@ -349,7 +349,7 @@ def open_setup(
     ledger = common.ledger or Ledger(options.seed)
     contexts = {}
     for task in tasks:
-        specs = instruments(task.resources, options.resources)
+        specs = chosen_resources(task.resources, options.resources)
         contexts[task.name] = TaskContext(task, options.seed, specs, resources, RoleAccess(models, ledger))
         opened[task.name] = (task, contexts[task.name])
     return Setup(plugins, options, models, ledger, resources, contexts, tuple(tasks))

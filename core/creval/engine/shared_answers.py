@@ -53,7 +53,7 @@ def with_task(plan: TaskPlan, plans: Sequence[TaskPlan], manifest: Mapping[str, 
         if _questions(own, registry) == _questions(other, registry):
             return own
     nearest = min(plans, key=lambda other: len(_differences(plan, other)))
-    differing = ", ".join(_differences(plan, nearest)) or "its instruments"
+    differing = ", ".join(_differences(plan, nearest)) or "its resources"
     raise RunError(
         f"{plan.task.name!r} does not ask what {nearest.task.name!r} asked: it differs in {differing}",
         where="--task",

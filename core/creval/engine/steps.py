@@ -84,7 +84,7 @@ class RunSteps:
         self._save("running")
         if self._older:
             self._tell_reading("all of them are scored again")
-        if self._older or self._manifest["rescored"]:  # by other rules or instruments: those of now score everything
+        if self._older or self._manifest["rescored"]:  # scored by other rules or resources: score everything again
             for kept in self._kept.values():
                 kept.begin_scores()
         self._tell_faults()
@@ -109,7 +109,7 @@ class RunSteps:
             raise
 
     def _is_scored(self) -> bool:
-        """Whether every sample is there with its score, all by the instruments that the run was begun with."""
+        """Whether every sample is there with its score, all by the resources that the run was begun with."""
         return not self._manifest["rescored"] and all(kept.scored for kept in self._kept.values())
 
     def _tell_faults(self) -> None:
@@ -311,7 +311,7 @@ class RunSteps:
     def _aggregate_task(self, plan: TaskPlan) -> dict[str, Any]:
         """The third step of a task: its file of scores becomes metrics."""
         task = plan.task
-        instruments = self._setup.instruments(task)
+        used_resources = self._setup.used_resources(task)
         kept = self._kept[task.name]
         tally = kept.scores.summary.whole()
         if tally is None:
@@ -321,13 +321,13 @@ class RunSteps:
         try:
             registry, seed = self._setup.plugins.registry, self._setup.options.seed
             stored = partial(self._folder.read_scores, task.name)
-            metrics = aggregate_task(plan, tally, instruments, registry, seed, stored)
+            metrics = aggregate_task(plan, tally, used_resources, registry, seed, stored)
         except ScoringError as error:
             again = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
             fix = f"{error.fix or 'Correct the scorer.'} {again}"
             raise ScoringError(error.what, where=error.where, fix=fix) from error
         usage = TaskUsage(kept.samples.summary.usage, self._setup.ledger.usage(task.name))
-        return task_results(plan, (tally, usage), metrics, instruments)
+        return task_results(plan, (tally, usage), metrics, used_resources)
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
         self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)

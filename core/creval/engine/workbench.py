@@ -13,7 +13,7 @@ from creval.engine.roles.context import (
     OpenResources,
     RoleAccess,
     TaskContext,
-    instruments,
+    chosen_resources,
     resource_options_of,
 )
 from creval.engine.roles.ledger import CallOrigin, Ledger, question_key
@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 class Workbench:
     """What a command or an analysis of a plugin works with. Each part is opened when it is first asked for.
 
-    `options` say which model plays a role, which instrument stands for a resource, and what may be spent, as they do
+    `options` say which model plays a role, which resource replaces another, and what may be spent, as they do
     for a run. `addressed` is the role that `options.base_url` and `options.generation` belong to.
 
     Example, an analysis that embeds and asks a judge:
@@ -130,7 +130,7 @@ class Workbench:
         """
         return self._bound(self._resources.get(name, self.options.resources.get(name, spec)))
 
-    def instrument(self, run: Run, task: str, name: str) -> Any:
+    def resource_of(self, run: Run, task: str, name: str) -> Any:
         """Return a resource that a task of a run was scored with, open.
 
         It is opened by what was asked for when the run was scored, and has to be what was recorded then. The options'
@@ -168,7 +168,7 @@ class Workbench:
 
     def context_of(self, found: Task, first_draw: int = 0) -> TaskContext:
         """Return the context of a task; with `first_draw` roles give other answers than the run's own scoring got."""
-        specs = instruments(found.resources, self.options.resources)
+        specs = chosen_resources(found.resources, self.options.resources)
         context = TaskContext(found, self.options.seed, specs, self._resources, RoleAccess(self._models, self._ledger))
         context.first_draw = first_draw
         return context
@@ -223,7 +223,7 @@ class Workbench:
         return task in self._private or (self._run is not None and task not in self._run.tasks and bool(self._private))
 
     def _bound(self, opened: Any) -> Any:
-        """Let an instrument that asks a role ask through this workbench."""
+        """Let a resource that asks a role ask through this workbench."""
         bind = getattr(opened, "bound", None)
         return opened if bind is None else bind(self, "")
 

@@ -15,8 +15,8 @@ from creval.engine.roles.ledger import Ledger, UsageTally, reusable
 from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import MAY_DIFFER, RunOptions
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
-from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.tally import empty_tally
+from creval.engine.scoring.used_resources import UsedResources
 from creval.engine.setup import open_plans
 from creval.engine.snapshot import keep_files
 from creval.escape import visible

@@ -48,14 +48,14 @@ class Component:
     `regex: {pattern: "..."}`). `produces` are the score names of a scorer (`("*",)`: decided by its
     parameters), `ranges` what each of them can be (BINARY, or `(lowest, highest)`; a function of the YAML parameters
     where these decide it), which a metric takes over that states neither `range` nor `binary`; `uses` are the resource
-    names that a scorer, protocol or baseline needs the task to declare (an instrument: with another one than the
+    names that a scorer, protocol or baseline needs the task to declare (a resource: with another one than the
     task's own its metrics are renamed), `roles` the model roles it asks (in their place those that a
     parameter with `"x-role": true` names), `prompts` the prompts that it needs the task
     to have (a parameter with `"x-prompt": true` names one more),
     `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
     `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
     `session.condition.settings` first. `equals` of a resource are entries `model=other/model`: measured to give the
-    same numbers as the other instrument, so that metrics keep their plain names. `needs` says what it needs of the
+    same numbers as the other resource, so that metrics keep their plain names. `needs` says what it needs of the
     machine it works on (`{"gpu": 1}`), for executors that choose one. `traits` are what it states about itself
     (`creval.plugins.traits`).
     """

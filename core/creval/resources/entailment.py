@@ -41,7 +41,7 @@ class Asker(Protocol):
 
 
 class CachedEntailment:
-    """An `Entailment` around another one. `name` is the instrument's full name. Safe for several threads.
+    """An `Entailment` around another one. `name` is the resource's full name. Safe for several threads.
 
     Probabilities are kept in `<cache>/entailment.sqlite` under the full name, by digests of the texts and as float32;
     what comes from there equals what was just made. One that costs nothing, or is kept elsewhere, says so by an
@@ -75,7 +75,7 @@ class CachedEntailment:
     def predict(self, pairs: Sequence[Pair]) -> np.ndarray | Awaitable[np.ndarray]:
         """Return (entailment, neutral, contradiction) for each (premise, hypothesis); shape (n, 3).
 
-        What comes back has to be awaited where the instrument asks others. Raises ScoringError where it gives something
+        What comes back has to be awaited where the resource asks others. Raises ScoringError where it gives something
         that is no distribution, or a pair is too long for it.
         """
         with self._lock:
@@ -107,7 +107,7 @@ class CachedEntailment:
         return [pair for pair in unknown if pair not in self._known]
 
     def _learn(self, pairs: Sequence[Pair], given: Any) -> None:
-        """Keep what the instrument made of pairs."""
+        """Keep what the resource made of pairs."""
         rows = np.asarray(given, dtype=np.float64)
         if rows.shape != (len(pairs), 3) or not np.allclose(rows.sum(axis=1), 1.0, atol=1e-3):
             raise ScoringError("gave no distribution over three classes", where=self.name)
@@ -144,7 +144,7 @@ class CachedEntailment:
         return np.stack([self._known[pair] for pair in pairs]).astype(np.float64)
 
     def _store(self) -> VectorCache | None:
-        """Open the store at the first prediction: the full name of the instrument needs its weights."""
+        """Open the store at the first prediction: the full name of the resource needs its weights."""
         if not self._opened:
             self._opened = True
             if self._options is not None and self._options.persist and not getattr(self._inner, "cheap", False):

@@ -28,7 +28,7 @@ _KEPT_IN_MEMORY = 100_000
 class CachedEmbedding:
     """An `Embedding` around another one. Safe to use from several threads.
 
-    Texts are embedded in batches and stored in `<cache>/embeddings.sqlite` under the full instrument name, so
+    Texts are embedded in batches and stored in `<cache>/embeddings.sqlite` under the full resource name, so
     another revision or checksum never meets the vectors of this one. An embedding whose look-up costs next
     to nothing (word vectors) says so by an attribute `cheap = True` and is not stored on disk.
     """

@@ -22,11 +22,11 @@ _CHUNK = 500  # below sqlite's limit of bound parameters
 
 
 class VectorCache:
-    """float32 vectors of one instrument. A file that cannot be used is reported once and then left alone:
+    """float32 vectors of one resource. A file that cannot be used is reported once and then left alone:
     a cache may cost time, never a run.
     """
 
-    def __init__(self, path: Path, instrument: str, dimension: int) -> None:
+    def __init__(self, path: Path, resource: str, dimension: int) -> None:
         self._path = path
         self._bytes = 4 * dimension
         self._connection: sqlite3.Connection | None = None
@@ -37,9 +37,9 @@ class VectorCache:
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.executescript(_SCHEMA)
             with connection:
-                connection.execute("INSERT OR IGNORE INTO instrument (name) VALUES (?)", (instrument,))
-            row = connection.execute("SELECT id FROM instrument WHERE name = ?", (instrument,)).fetchone()
-            self._instrument = int(row[0])
+                connection.execute("INSERT OR IGNORE INTO instrument (name) VALUES (?)", (resource,))
+            row = connection.execute("SELECT id FROM instrument WHERE name = ?", (resource,)).fetchone()
+            self._resource = int(row[0])
             self._connection = connection
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
@@ -55,7 +55,7 @@ class VectorCache:
                 marks = ",".join("?" * len(part))
                 rows = self._connection.execute(
                     f"SELECT text, value FROM vector WHERE instrument = ? AND text IN ({marks})",
-                    (self._instrument, *part),
+                    (self._resource, *part),
                 )
                 # A row of another length can only be damage; the text is then embedded again.
                 found.update({t: np.frombuffer(v, dtype="<f4") for t, v in rows if len(v) == self._bytes})
@@ -67,7 +67,7 @@ class VectorCache:
         """Store vectors; texts that are there already keep theirs."""
         if self._connection is None:
             return
-        rows = [(self._instrument, text, np.asarray(v, dtype="<f4").tobytes()) for text, v in vectors.items()]
+        rows = [(self._resource, text, np.asarray(v, dtype="<f4").tobytes()) for text, v in vectors.items()]
         try:
             with self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)

@@ -16,7 +16,7 @@ __all__ = ["WordList", "open_word_file"]
 class WordList:
     """Distinct words in order, with membership in constant time.
 
-    `name` is the full instrument name: where the words come from, how many, and a checksum.
+    `name` is the full resource name: where the words come from, how many, and a checksum.
     """
 
     def __init__(self, title: str, words: Iterable[str]) -> None:

@@ -348,7 +348,7 @@ class Task:
     `name` is the short name, `qualified` is `plugin/name`. `hash` is the content hash of the resolved YAML and
     plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
     `origins` gives for every key path which file and line its value came from. `role_models` are the models that the
-    task itself names for its roles (an instrument, like a resource), `role_settings` its generation settings for them,
+    task itself names for its roles (recorded like resources), `role_settings` its generation settings for them,
     `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `by_reference`:
     run folders hold digests in place of the docs' text. `examples` are the task's
     own tests. `human` is how people are asked. `tools` are what the target may call. `readings` are

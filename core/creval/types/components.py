@@ -377,7 +377,7 @@ class Embedding(Protocol):
     """Kind `embedding`: texts -> vectors.
 
     The factory is called with the part of the name after the provider (`minilm` of `embedded/minilm`).
-    `name` is the full instrument name with revision or checksum. An attribute `cheap = True` says that a look-up costs
+    `name` is the full resource name with revision or checksum. An attribute `cheap = True` says that a look-up costs
     next to nothing (word vectors), so that vectors are not stored on disk.
     """
 
@@ -400,10 +400,10 @@ class Embedding(Protocol):
 class Entailment(Protocol):
     """Kind `entailment`: probabilities (entailment, neutral, contradiction), shape (n, 3), rows sum to 1.
 
-    `predict` may be a coroutine function where the instrument asks others: what it gives is then awaited. An attribute
+    `predict` may be a coroutine function where the resource asks others: what it gives is then awaited. An attribute
     `classes` = 2 says that it distinguishes entailment from all else alone, which stands as neutral; a rule that needs
     contradictions refuses it. An attribute `cheap = True` says that what it gives need not be stored on disk. A method
-    `bound(asker, task)` returns the instrument that asks a model on behalf of a task, where it asks a role.
+    `bound(asker, task)` returns the resource that asks a model on behalf of a task, where it asks a role.
     """
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray | Awaitable[np.ndarray]: ...
@@ -412,7 +412,7 @@ class Entailment(Protocol):
 class Sandbox(Protocol):
     """Kind `sandbox`: runs untrusted programs away from the user's files, network and environment.
 
-    `name` is the instrument: back-end, its mode, interpreter and libraries with their versions.
+    `name` is the full name: back-end, its mode, interpreter and libraries with their versions.
     """
 
     @property

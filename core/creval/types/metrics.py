@@ -52,7 +52,7 @@ class Estimate:
 class MetricResult:
     """One metric of one task in one run, over all conditions or one (`condition` None means all).
 
-    `name` carries the instrument in brackets where it is not the task's own: `drat[embedded/minilm]`.
+    `name` carries the resource in brackets where it is not the task's own: `drat[embedded/minilm]`.
     `failed` is the policy for samples without a score: `zero` or `exclude` (None: that of the metrics it is made of);
     `n_failed` is how many they were. `by` says of which group of docs it is, or which mean over groups.
     `definition` says as plain data what the number is made of, so that the scores can be aggregated again.

@@ -55,7 +55,7 @@ class CdatGate:
         opened = open_runs(runs)
         values = read_runs(opened, str(chosen["task"]))
         cues = sorted({cue for models in values.values() for rows in models.values() for cue, _, _ in rows})
-        baseline, instrument, pool_name = _baseline(cues, opened[0], chosen)
+        baseline, embedding_name, pool_name = _baseline(cues, opened[0], chosen)
         results = [
             result
             for condition, models in sorted(values.items())
@@ -63,7 +63,7 @@ class CdatGate:
                 {model: _by_cue(rows) for model, rows in models.items()}, baseline, condition, float(chosen["alpha"])
             )
         ]
-        return _output(results, float(np.mean(baseline)), instrument, pool_name, chosen)
+        return _output(results, float(np.mean(baseline)), embedding_name, pool_name, chosen)
 
 
 def read_runs(runs: Sequence[Run], task: str) -> Values:
@@ -109,7 +109,7 @@ def _baseline(cues: Sequence[str], run: Run, chosen: Mapping[str, Any]) -> tuple
     """Return appropriateness of random nouns, the embedding's and the pool's full names."""
     with Workbench(RunOptions(offline=bool(chosen["offline"]))) as bench:
         asked = chosen["embedding"]
-        embedding = bench.resource("embedding", asked) if asked else bench.instrument(run, chosen["task"], "embedding")
+        embedding = bench.resource("embedding", asked) if asked else bench.resource_of(run, chosen["task"], "embedding")
         nouns = bench.resource("wordlist", "nouns/oewn")
         return _drawn(cues, embedding, nouns, chosen), str(embedding.name), nouns.name
 
@@ -123,7 +123,7 @@ def _drawn(cues: Sequence[str], embedding: Embedding, nouns: WordList, chosen: M
 
 
 def _output(
-    results: Sequence[GateResult], centre: float, instrument: str, pool: str, chosen: Mapping[str, Any]
+    results: Sequence[GateResult], centre: float, embedding_name: str, pool: str, chosen: Mapping[str, Any]
 ) -> AnalysisOutput:
     rows: list[Sequence[Any]] = [
         (r.model, r.condition, r.cues, r.appropriateness, centre, r.t, r.p, r.p_adjusted, r.passed, r.novelty)
@@ -137,7 +137,7 @@ def _output(
         f"Welch's test against {chosen['draws']} lists of {chosen['words']} random nouns for each cue, p adjusted by "
         f"Benjamini and Hochberg over the models within a condition, level {chosen['alpha']}.",
         "The row CDAT is the mean of CDAT-N over the conditions that a model passes; empty where it passes none.",
-        f"Embedding {instrument}; {chosen['pool']} nouns out of the {_FREQUENT} most frequent of {pool}, "
+        f"Embedding {embedding_name}; {chosen['pool']} nouns out of the {_FREQUENT} most frequent of {pool}, "
         f"seed {chosen['seed']}.",
     ]
     if len(scores) == 1:

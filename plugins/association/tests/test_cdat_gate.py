@@ -126,7 +126,7 @@ def scored_with_minilm(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         pytest.skip(str(error))
 
 
-def test_random_nouns_are_measured_with_the_instrument_of_the_runs(scored_with_minilm: list[str]) -> None:
+def test_random_nouns_are_measured_with_the_resource_of_the_runs(scored_with_minilm: list[str]) -> None:
     recorded = json.loads((Path(scored_with_minilm[0]) / "results.json").read_text())["tasks"][0]
     assert recorded["instruments"]["embedding"].startswith("embedded/minilm@sha256:")
     assert recorded["asked_instruments"]["embedding"] == "embedded/minilm"
@@ -148,7 +148,7 @@ def test_a_run_that_does_not_say_what_was_asked_is_opened_by_its_options(
     assert CdatGate().run([str(old)], offline=True, draws=20).rows
 
 
-def test_another_revision_of_the_instrument_is_refused(scored_with_minilm: list[str], tmp_path: Path) -> None:
+def test_another_revision_of_the_resource_is_refused(scored_with_minilm: list[str], tmp_path: Path) -> None:
     other = Path(shutil.copytree(scored_with_minilm[0], tmp_path / "other"))
     results = json.loads((other / "results.json").read_text())
     for part in results["tasks"]:

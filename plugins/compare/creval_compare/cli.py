@@ -30,7 +30,7 @@ __all__ = ["compare"]
 @click.option("--flips", "most_flips", type=click.IntRange(0), default=10, show_default=True, metavar="N",
     help="List at most N docs that only one run solved.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Compare runs of other tasks, data or instruments all the same.")
+@click.option("--force", is_flag=True, help="Compare runs of other tasks, data or resources all the same.")
 @format_options
 def compare(
     runs: Sequence[Path],

@@ -119,7 +119,7 @@ def compare(
     `runs` are folders, opened runs or results. `tasks` and `metrics` by name (none: all that the runs share); `primary`
     leaves the primary metrics. Their p-values, or those of the `metrics`, are adjusted together by Holm. `margin` is
     the difference that does not matter, in the metric's unit: for all metrics, or by metric. `force` compares what
-    differs in task, data or instruments too. docs/compare.md explains tests and intervals.
+    differs in task, data or resources too. docs/compare.md explains tests and intervals.
 
     Raises UsageError for fewer than two runs and for a margin that is no positive number, UnknownNameError for a task
     or metric that is none, and RunError where runs did not come to their end or do not compare.

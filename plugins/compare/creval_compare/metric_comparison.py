@@ -74,7 +74,7 @@ class ComparisonRequest:
     """What is compared: `tasks` and `metrics` by name (none: all), and how.
 
     `margins`: by metric (under "" for all) the difference, in the metric's unit, that does not matter. `force` compares
-    what differs in task, data or instruments too. `primary`: the primary metrics alone.
+    what differs in task, data or resources too. `primary`: the primary metrics alone.
     """
 
     tasks: Sequence[str] = ()
@@ -84,7 +84,7 @@ class ComparisonRequest:
     force: bool = False
 
     def margin(self, metric: str) -> float | None:
-        """Return the margin of a metric, also where its name carries an instrument in brackets."""
+        """Return the margin of a metric, also where its name carries a resource in brackets."""
         plain = metric.partition("[")[0]
         return next((self.margins[name] for name in (metric, plain, "") if name in self.margins), None)
 

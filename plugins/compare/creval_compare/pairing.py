@@ -1,4 +1,4 @@
-"""What of several runs can be set beside each other: the same task, by the same instruments, over the same docs."""
+"""What of several runs can be set beside each other: the same task, by the same resources, over the same docs."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ class SharedTask:
 def shared_tasks(runs: Sequence[Run], wanted: Sequence[str], force: bool, registry: Registry) -> list[SharedTask]:
     """Return the tasks that all runs hold (of those named, where any is).
 
-    Raises RunError where they hold none in common, or one differs in task, data or instruments and `force` is not set;
+    Raises RunError where they hold none in common, or one differs in task, data or resources and `force` is not set;
     UnknownNameError for a wanted task that some run does not hold. The name of a suite stands for its numbers.
     """
     suites = [[str(suite["task"]) for suite in run.results.get("suites", ())] if wanted else [] for run in runs]

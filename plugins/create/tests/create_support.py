@@ -56,7 +56,7 @@ def rows(folder: Path, kind: str, task: str = "create") -> list[dict[str, Any]]:
 
 
 def metrics(folder: Path) -> Mapping[str, Any]:
-    """The values of the first task's metrics by their names without instruments."""
+    """The values of the first task's metrics by their names without resources."""
     (task, *_) = json.loads((folder / "results.json").read_text())["tasks"]
     found: Sequence[Mapping[str, Any]] = task["metrics"]
     return {metric["name"].partition("[")[0]: metric["value"] for metric in found}

@@ -332,7 +332,7 @@ def test_doubled_mixed_and_damaged_runs_are_refused(made: Path, tmp_path: Path) 
         "--role", "judge=create/shipped", "--offline",
     )  # fmt: skip
     assert done.returncode == 0
-    with pytest.raises(DataError, match="different instruments"):
+    with pytest.raises(DataError, match="different resources"):
         CreateTable().run([str(made / "one"), str(tmp_path / "shipped")])
     file = tmp_path / "copy" / "scores" / "create.jsonl"
     file.write_text(file.read_text().splitlines()[0] + "\n")

@@ -2,7 +2,7 @@
 
 Answers are compared in the order in which they were given. Each joins the class of the first earlier answer that began
 a class and says the same; else it begins a class. Of two answers of at most five words the shared words decide: the
-same where twice their number reaches the longer length. Longer ones are compared by an instrument.
+same where twice their number reaches the longer length. Longer ones are compared by an entailment or embedding model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The scorers on sets of answers, with instruments that a test scripts."""
+"""The scorers on sets of answers, with resources that a test scripts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_order_is_that_of_the_repeats() -> None:
     assert values(Embedded(0.7), middle_first, Scripted(vectors)) == [1.0] * 3
 
 
-def test_short_answers_go_by_words_and_ask_no_instrument() -> None:
+def test_short_answers_go_by_words_and_ask_no_resource() -> None:
     assert (
         values(
             Embedded(),

@@ -43,7 +43,7 @@ class ModelSource:
 def find_model(model: str, options: ResourceOptions) -> ModelSource:
     """Find a model: a path (`/...`, `./...`, `~/...`), else `<cache>/models/<model>`, else the hub's name.
 
-    The folder in the cache goes by the hub's name, so results made with it bear the task's own instrument. A name of
+    The folder in the cache goes by the hub's name, so results made with it bear the task's own resource. A name of
     the hub may end in `@REVISION`.
     """
     if model.startswith(("/", "./", "../", "~")):
@@ -82,7 +82,7 @@ def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: 
             fix="Where you trust its makers, add: --trust-remote-code",
         )
     folder = options.folder / "models" / source.title
-    other = " Or name another instrument: --resource NAME=R."
+    other = " Or name another resource: --resource NAME=R."
     if _ABSENT in str(error) and not options.offline and not source.local and not hub_answers():
         fix = f"Check the network and HF_ENDPOINT, or put the model's folder at {folder}.{other}"
         what = f"the {kind} is not in the cache, and the Hugging Face Hub cannot be reached ({hub_address()})"

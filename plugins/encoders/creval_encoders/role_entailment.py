@@ -102,9 +102,9 @@ class _Asking:
 
     cheap = True
 
-    def __init__(self, instrument: RoleEntailment, asker: Asker, task: str) -> None:
-        self.name = instrument.name
-        self._role = instrument.role
+    def __init__(self, resource: RoleEntailment, asker: Asker, task: str) -> None:
+        self.name = resource.name
+        self._role = resource.role
         self._asker = asker
         self._key = SampleKey(task, "entailment", "default", 0)  # a verdict belongs to no single sample
         self._unread: dict[tuple[str, str], str] = {}

@@ -7,7 +7,7 @@ Finds the files of a known encoder: a folder of the user, an installed package, 
 The encoders that are served without torch, each pinned to the weights for which that was measured.
 
 With these weights the vectors of `creval_encoders.numpy_encoder` equal those of the sentence-transformers library
-to 1e-5 in every number (tests), so a metric keeps its plain name; the instrument's own name says which of the two ran.
+to 1e-5 in every number (tests), so a metric keeps its plain name; the resource's own name says which of the two ran.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def test_a_hub_s_name_may_carry_a_revision(tmp_path: Path) -> None:
 
 
 class Awaited:
-    """An instrument that is waited for; it notes what it was asked."""
+    """A resource that is waited for; it notes what it was asked."""
 
     name = "awaited@1"
 
@@ -176,7 +176,7 @@ class Awaited:
         return ExactEntailment().predict(pairs)
 
 
-def test_an_awaited_instrument_is_asked_once_for_a_pair_also_while_it_is_on_its_way(tmp_path: Path) -> None:
+def test_an_awaited_resource_is_asked_once_for_a_pair_also_while_it_is_on_its_way(tmp_path: Path) -> None:
     async def ask() -> None:
         inner, options = Awaited(), ResourceOptions(cache=tmp_path)
         cached = CachedEntailment(inner, "awaited", options)
@@ -198,7 +198,7 @@ def test_an_awaited_instrument_is_asked_once_for_a_pair_also_while_it_is_on_its_
     asyncio.run(ask())
 
 
-def test_what_an_awaited_instrument_raises_reaches_all_who_wait_and_is_asked_anew(tmp_path: Path) -> None:
+def test_what_an_awaited_resource_raises_reaches_all_who_wait_and_is_asked_anew(tmp_path: Path) -> None:
     async def ask() -> None:
         inner = Awaited(fails=True)
         inner.go_on.set()

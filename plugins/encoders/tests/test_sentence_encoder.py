@@ -52,7 +52,7 @@ def make(folder: Path) -> Path:
     return folder / "encoder"
 
 
-def test_a_prompt_is_taken_by_name_and_is_in_the_instrument(tmp_path: Path) -> None:
+def test_a_prompt_is_taken_by_name_and_is_in_the_resource(tmp_path: Path) -> None:
     library = pytest.importorskip("sentence_transformers")
     folder = make(tmp_path)
     reference = library.SentenceTransformer(str(folder), device="cpu", local_files_only=True)

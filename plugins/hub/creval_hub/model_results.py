@@ -86,8 +86,8 @@ def _entry(
     if metric.get("ci_low") is not None:
         low, high = float(metric["ci_low"]), float(metric["ci_high"])
         notes.append(f"{float(metric['confidence']):.0%} interval {low:.4g} to {high:.4g}")
-    instruments = cleaned(dict(result.get("instruments", {})))
-    notes += [f"{name} {value}" for name, value in sorted(instruments.items())]
+    resources = cleaned(dict(result.get("instruments", {})))
+    notes += [f"{name} {value}" for name, value in sorted(resources.items())]
     counts = {name: n for name, n in metric.get("counts", {}).items() if n and name != "scored"}
     notes += [f"{n} {name}" for name, n in counts.items()]
     entry: dict[str, Any] = {

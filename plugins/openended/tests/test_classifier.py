@@ -171,14 +171,14 @@ LABELLED: list[dict[str, Any]] = [
 ]
 
 
-def test_an_instrument_is_measured_beside_constants(tmp_path: Path) -> None:
+def test_a_model_is_measured_next_to_constants(tmp_path: Path) -> None:
     out = tmp_path / "table.csv"
     pairs = write(tmp_path / "pairs.jsonl", LABELLED)
     arguments = [str(pairs), "--resource", "entailment=cosine/0.85", "--output", str(out)]
     done = CliRunner().invoke(entailment_check, arguments, catch_exceptions=False)
     assert done.exit_code == 0 and "cosine/0.85" in done.output
     lines = out.read_text().splitlines()
-    assert lines[1].startswith("instrument,5,2,1.0,1.0,1.0") and lines[2].startswith('"instrument, both ways",5,2,1.0')
+    assert lines[1].startswith("model,5,2,1.0,1.0,1.0") and lines[2].startswith('"model, both ways",5,2,1.0')
     assert lines[3] == "always yes,5,5,0.4,0.5,0.0" and lines[4] == "always no,5,0,0.6,0.5,0.0"
 
 
@@ -201,7 +201,7 @@ def test_a_language_model_in_a_role_is_measured_too(tmp_path: Path) -> None:
         )
         assert done.exit_code == 0 and "role/judge@sha256" in done.output
         assert len(server.requests) == 9  # five pairs in two directions, one of them the same
-    (row,) = [line for line in done.output.splitlines() if line.strip().startswith("instrument  ")]
+    (row,) = [line for line in done.output.splitlines() if line.strip().startswith("model  ")]
     assert row.split()[1:4] == ["5", "1", "0.800"]
 
 
@@ -216,7 +216,7 @@ def test_one_way_entailment_counts_one_way_alone(tmp_path: Path) -> None:
 
     pairs = read_pairs(write(tmp_path / "p.jsonl", [{"premise": "long text", "hypothesis": "text", "label": "yes"}]))
     rows = {row[0]: row for row in asyncio.run(checked(pairs, Shorter(), "strict"))}
-    assert rows["instrument"][2:4] == (1, 1.0) and rows["instrument, both ways"][2:4] == (0, 0.0)
+    assert rows["model"][2:4] == (1, 1.0) and rows["model, both ways"][2:4] == (0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_steps_of_all_samples_are_judged_together_and_each_pair_once() -> None:
     assert world.resource("entailment").asked == 1
 
 
-def test_an_awaitable_instrument_is_awaited() -> None:
+def test_an_awaitable_resource_is_awaited() -> None:
     class Slow(Same):
         async def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:  # type: ignore[override]
             await asyncio.sleep(0)

@@ -120,7 +120,7 @@ def _finite(text: str) -> float:
 def differences(task: Mapping[str, Any], metric: Mapping[str, Any]) -> list[str]:
     """Return in what a run's metric differs from the one that was published; nothing where they agree.
 
-    Both are parts of results.json. The instrument in brackets behind the name, docs, tries, settings,
+    Both are parts of results.json. The resource in brackets behind the name, docs, tries, settings,
     data and the YAML itself count.
     """
     found = []
@@ -152,7 +152,7 @@ def _plain(name: str) -> str:
 
 
 def base_name(metric: str) -> str:
-    """Return a metric's name without the instrument in brackets."""
+    """Return a metric's name without the resource in brackets."""
     return metric.partition("[")[0]
 
 

@@ -29,7 +29,7 @@ _COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer"
 @click.argument("run", type=RunPath(), shell_complete=complete_runs)
 @click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
 @click.option("--baseline", type=RunPath(), metavar="RUN", help="The run to compare with, in place of the policy's.")
-@click.option("--force", is_flag=True, help="Compare with a baseline of another task, data or instruments too.")
+@click.option("--force", is_flag=True, help="Compare with a baseline of another task, data or resources too.")
 @format_options
 @click.pass_context
 def gate(ctx: click.Context, /, run: Path, policy: Path, baseline: Path | None, force: bool, form: str | None) -> None:
@@ -87,7 +87,7 @@ def leaderboard(
     """One table over many runs: of folders, and of datasets that creval push has filled (OWNER/NAME).
 
     Numbers are ranked only among those made with the same task (its hash is in the table), data, settings and
-    instruments. Baselines are listed without a rank, models that cannot be told apart share a letter. Unfinished runs
+    resources. Baselines are listed without a rank, models that cannot be told apart share a letter. Unfinished runs
     are left out and named.
     """
     from creval.plugin.release import json_text

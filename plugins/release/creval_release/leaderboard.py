@@ -16,7 +16,7 @@ __all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One model's value of one metric, and its rank among those with the same task, data, settings and instruments.
+    """One model's value of one metric, and its rank among those with the same task, data, settings and resources.
 
     `task` is a task, or a suite that has numbers of its own.
     `rank` is None where neither direction is better, and for baselines. Runs that share a letter of `apart` cannot be

@@ -70,7 +70,7 @@ class BubblewrapSandbox:
 
     @property
     def name(self) -> str:
-        """The instrument: bubblewrap, its mode, the interpreter and the libraries that programs may import."""
+        """The full name: bubblewrap, its mode, the interpreter and the libraries that programs may import."""
         libraries = "".join(f", {name} {version}" for name, version in library_versions().items())
         return f"bubblewrap {bubblewrap_version()} ({self._manner}), Python {platform.python_version()}{libraries}"
 

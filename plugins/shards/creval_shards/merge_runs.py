@@ -19,7 +19,6 @@ from creval.plugin.shards import (
     TARGET,
     CallJournal,
     Claims,
-    Instruments,
     Ledger,
     MediaFolder,
     Plugins,
@@ -30,6 +29,7 @@ from creval.plugin.shards import (
     Shard,
     TaskPlan,
     TaskUsage,
+    UsedResources,
     aggregate_task,
     asked_people,
     check_manifest,
@@ -53,7 +53,7 @@ from creval_shards.shard_runs import ShardRun, check_same, locked_parts, missing
 
 __all__ = ["MergedRun", "merge_runs"]
 
-_INSTRUMENTS = ("instruments", "asked_instruments", "notes")
+_USED_KEYS = ("instruments", "asked_instruments", "notes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,26 +279,26 @@ class _Merge:
     def _task(self, plan: TaskPlan, usage: TaskUsage, said: Mapping[str, Any]) -> dict[str, Any]:
         task, registry = plan.task, self._plugins.registry
         own = {**task.resources, **task.role_models}
-        instruments = Instruments(said["asked_instruments"], own, said["instruments"], said["notes"])
+        used_resources = UsedResources(said["asked_instruments"], own, said["instruments"], said["notes"])
         tally = empty_tally(plan)
         for record in self._target.quick_scores(task.name):
             tally.add_row(record)
         stored = partial(self._target.read_scores, task.name)
-        metrics = aggregate_task(plan, tally, instruments, registry, self._options.seed, stored)
-        return task_results(plan, (tally, usage), metrics, instruments)
+        metrics = aggregate_task(plan, tally, used_resources, registry, self._options.seed, stored)
+        return task_results(plan, (tally, usage), metrics, used_resources)
 
     def _made_with(self) -> dict[str, Mapping[str, Any]]:
-        """Return the instruments of each task, which are those of every part. Raises RunError where they are not."""
+        """Return the resources of each task, which are those of every part. Raises RunError where they are not."""
         found: dict[str, Mapping[str, Any]] = {}
         for part in self._parts:
             results = part.results()
             for plan in self._plans:
                 name = plan.task.name
-                said = {key: results.get(name, {}).get(key) or type(_EMPTY[key])() for key in _INSTRUMENTS}
+                said = {key: results.get(name, {}).get(key) or type(_EMPTY[key])() for key in _USED_KEYS}
                 said["hash"] = results.get(name, {}).get("hash")
                 if said["hash"] != plan.task.hash or found.setdefault(name, said) != said:
                     raise RunError(
-                        f"its scores of {name!r} were made with another task or other instruments than those of "
+                        f"its scores of {name!r} were made with another task or other resources than those of "
                         f"{self._parts[0].path}",
                         where=str(part.path),
                         fix="Score all of them alike first: creval score",

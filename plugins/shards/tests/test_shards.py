@@ -557,7 +557,7 @@ def test_other_instruments_are_refused(halves):
     data = json.loads((parts[1] / "results.json").read_text())
     data["tasks"][0]["instruments"] = {"embedding": "another"}
     (parts[1] / "results.json").write_text(json.dumps(data))
-    refused(parts, "made with another task or other instruments")
+    refused(parts, "made with another task or other resources")
     (parts[1] / "results.json").write_text("{")
     refused(parts, "cannot be read")
 

@@ -1,6 +1,6 @@
 """`python -m creval_testing NAME [NAME=RESOURCE...]`: examine an installed plugin, without pytest.
 
-Prints JSON with --json. `embedding=embedded/minilm` is an instrument in place of the tasks' own.
+Prints JSON with --json. `embedding=embedded/minilm` is a resource in place of the tasks' own.
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ def check_entry(entry: RegistryEntry, source: Source) -> Iterator[Check]:
         yield Check("version", _version_faults(entry, found))
         yield Check("licence", list(_licence_faults(entry, found)))
         yield Check("tasks", list(_task_faults(entry, found["tasks"])))
-        instruments = [f"{name}={spec}" for name, spec in entry.resources.items()]
-        examine = ["-m", "creval_testing", entry.plugin, *instruments, "--json"]
+        resources = [f"{name}={spec}" for name, spec in entry.resources.items()]
+        examine = ["-m", "creval_testing", entry.plugin, *resources, "--json"]
         rows, fault = _ask(python, place, examine, found["plugins"])
         yield Check("conformance", [fault] if fault is not None else list(_rule_faults(rows)))
 

@@ -27,7 +27,7 @@ def conformance(
 ) -> type:
     """Return a test class with one test for each rule that the plugin has to keep, on each of its tasks.
 
-    `resources` are instruments in place of the tasks' own (`{"embedding": "embedded/minilm"}`), `roles` models for
+    `resources` are used in place of the tasks' own (`{"embedding": "embedded/minilm"}`), `roles` models for
     roles such as the judge, `docs` how many docs of a task are played. The rules are described in docs/testing.md; a
     rule that cannot be examined here (data that come from elsewhere, a role without a model) is a skip that says so.
     """

@@ -122,7 +122,7 @@ GOLD_DOCS = 5
 async def run_examples(
     task: Task, options: RunOptions, plugins: Plugins, gold_docs: int = GOLD_DOCS, dataset: Dataset | None = None
 ) -> list[ExampleOutcome]:
-    """Run every example of a task. `options.resources` may name other instruments.
+    """Run every example of a task. `options.resources` may name other resources.
 
     What the ceiling says is right of every doc: an example of it that names none is played for `gold_docs` of them, and
     the outcome is that of the first doc which does not end as stated.

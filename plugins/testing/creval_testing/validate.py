@@ -22,7 +22,7 @@ __all__ = ["validate"]
 @click.command(epilog="Example: creval validate kumo_easy --tests")
 @click.argument("targets", nargs=-1, required=True, metavar="PATH_OR_TASK...")
 @click.option("--tests", is_flag=True, help="Also run the gold and mutant answers that the tasks state; asks no model.")
-@click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another instrument.")
+@click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another resource.")
 @click.option("--allow-code-execution", is_flag=True, help="With --tests: let the tests' programs run in the sandbox.")
 @click.option(
     "--trust-remote-code", is_flag=True, help="With --tests: allow encoders to run code from their own repository."

@@ -22,17 +22,17 @@ from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 from creval.types.tools import Tool
 
-__all__ = ["OpenResources", "RoleAccess", "TaskContext", "instruments", "resource_options_of", "with_roles"]
+__all__ = ["OpenResources", "RoleAccess", "TaskContext", "chosen_resources", "resource_options_of", "with_roles"]
 
 
-def instruments(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
+def chosen_resources(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
     """Return the resources of a task with the user's choice in place of its own."""
     return {name: chosen.get(name, spec) for name, spec in declared.items()}
 
 
 def with_roles(task: Task, chosen: Mapping[str, str]) -> Task:
-    """Return a task with the roles that its instruments ask (`entailment: role/judge`), the user's choice of them."""
-    specs = instruments(task.resources, chosen).values()
+    """Return a task with the roles that its resources ask (`entailment: role/judge`), the user's choice of them."""
+    specs = chosen_resources(task.resources, chosen).values()
     behind = [role for spec in specs if (role := role_behind(spec)) is not None]
     return replace(task, roles=tuple(dict.fromkeys([*task.roles, *behind]))) if behind else task
 
@@ -128,7 +128,7 @@ class TaskContext:
             raise UnknownNameError("resource", name, list(self.specs), where=f"task {self.task}")
         if name not in self._bound:
             opened = self._shared.get(name, self.specs[name])
-            bind = getattr(opened, "bound", None)  # an instrument that asks a role asks this task's model
+            bind = getattr(opened, "bound", None)  # a resource that asks a role asks this task's model
             self._bound[name] = opened if bind is None else bind(self, self.task)
         return self._bound[name]
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.ledger import UsageTally
-from creval.engine.scoring.instruments import Instruments, changed_sections
 from creval.engine.scoring.metric_results import MetricMaker, StoredScores
 from creval.engine.scoring.tally import TaskTally
+from creval.engine.scoring.used_resources import UsedResources, changed_sections
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
 from creval.scoring.agreement import alpha_interval, krippendorff_alpha
@@ -38,17 +38,17 @@ class TaskUsage(NamedTuple):
 
 
 def aggregate_task(
-    plan: TaskPlan, tally: TaskTally, instruments: Instruments, registry: Registry, seed: int, stored: StoredScores
+    plan: TaskPlan, tally: TaskTally, used_resources: UsedResources, registry: Registry, seed: int, stored: StoredScores
 ) -> list[MetricResult]:
     """Return every metric over all conditions, then by condition where the task has several; groups after each.
 
     `stored` reads the scores that the tally was made of, for aggregations that need more than their numbers.
     """
-    return list(MetricMaker(plan, tally, instruments, registry, seed, plan.docs, stored).all())
+    return list(MetricMaker(plan, tally, used_resources, registry, seed, plan.docs, stored).all())
 
 
 def task_results(
-    plan: TaskPlan, tallies: tuple[TaskTally, TaskUsage], metrics: list[MetricResult], instruments: Instruments
+    plan: TaskPlan, tallies: tuple[TaskTally, TaskUsage], metrics: list[MetricResult], used_resources: UsedResources
 ) -> dict[str, Any]:
     """Return one task's part of results.json."""
     task = plan.task
@@ -77,9 +77,9 @@ def task_results(
         "planned": plan.total,
         "counts": _counts(tally.counts(plan.total)),
         "routes": dict(sorted(tally.routes.items())),
-        "instruments": dict(instruments.names),
-        "asked_instruments": dict(instruments.chosen),
-        "played_with": dict(instruments.played_with),
+        "instruments": dict(used_resources.names),
+        "asked_instruments": dict(used_resources.chosen),
+        "played_with": dict(used_resources.played_with),
         "usage": usage.whole().to_json(),
         "usage_by_role": {
             role: tally.to_json() | {"errors": tally.errors, "reused": tally.reused}
@@ -87,7 +87,7 @@ def task_results(
         },
         "flags": dict(sorted(usage.target.flags.items())),
         "served_by": dict(sorted(usage.target.served_by.items())),
-        "notes": [*instruments.notes, *map(_jury_note, juries), *_shared_note(plan)],
+        "notes": [*used_resources.notes, *map(_jury_note, juries), *_shared_note(plan)],
         **({"juries": juries} if juries else {}),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],

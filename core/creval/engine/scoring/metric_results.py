@@ -10,8 +10,8 @@ import numpy as np
 
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
-from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.tally import Grouping, Place, TaskTally
+from creval.engine.scoring.used_resources import UsedResources
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
 from creval.scoring.clusters import Clusters
@@ -39,7 +39,7 @@ class MetricMaker:
 
     plan: TaskPlan
     tally: TaskTally
-    instruments: Instruments
+    used_resources: UsedResources
     registry: Registry
     seed: int
     docs: int
@@ -143,7 +143,7 @@ class MetricMaker:
         scale = Scale(*metric.range, metric.binary)
         how = (metric.ci, self._stream(metric.name, label), scale)
         number = _estimate((metric.name, metric.aggregate.name), aggregation, clusters, *how)
-        return self.instruments.metric_name(task, metric, self.registry), number, failed
+        return self.used_resources.metric_name(task, metric, self.registry), number, failed
 
     def _joint(self, metric: CombinedMetric, cell: int | None, label: str | None) -> tuple[str, Estimate, int]:
         """Return name, estimate and number of failures of a metric made of others."""
@@ -151,7 +151,7 @@ class MetricMaker:
         parts = [next(each for each in task.metrics if each.name == name) for name in metric.parts]
         made = [(part, self._aggregation(part)) for part in parts]
         clusters, _, failed = part_clusters(self.tally, [_part(*each) for each in made], cell, task.cluster)
-        marks = [self.instruments.metric_name(task, part, self.registry).removeprefix(part.name) for part in parts]
+        marks = [self.used_resources.metric_name(task, part, self.registry).removeprefix(part.name) for part in parts]
         method = "cluster_bootstrap" if metric.ci == "auto" else metric.ci
         aggregation = Combined(metric.how, len(parts))
         how = (method, self._stream(metric.name, label), Scale())

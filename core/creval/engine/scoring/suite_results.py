@@ -30,7 +30,7 @@ def suite_results(tasks: Sequence[Task], results: Sequence[Mapping[str, Any]]) -
 
 
 def _is(metric: Mapping[str, Any], name: str) -> bool:
-    """Whether a result is the metric of a task as a whole, be it by another instrument."""
+    """Whether a result is the metric of a task as a whole, also with another resource."""
     return metric["condition"] is None and "by" not in metric and metric["name"].partition("[")[0] == name
 
 

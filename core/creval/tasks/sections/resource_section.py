@@ -24,7 +24,7 @@ def resource_kind(name: str) -> Kind | None:
 
 
 def role_behind(spec: str) -> str | None:
-    """Return the role that an instrument asks (`judge` of `role/judge`), None where it asks none."""
+    """Return the role that a resource asks (`judge` of `role/judge`), None where it asks none."""
     first, _, role = spec.partition("/")
     return role or None if first == "role" else None
 

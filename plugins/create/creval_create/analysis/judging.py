@@ -114,6 +114,6 @@ def _with(one: JudgedSet, verdicts: Mapping[int, Verdict], bench: Workbench, run
             paths[place]["class_sizes"] = list(verdict.class_sizes)
     strong = [place for place, path in enumerate(paths) if "class_sizes" in path]
     strings = [path_string(one.path(place), one.own_rules.path_string) for place in strong]
-    raw = raw_distances(strings, bench.instrument(run, one.task, "embedding"))
+    raw = raw_distances(strings, bench.resource_of(run, one.task, "embedding"))
     distances = [raw[row, :row].tolist() for row in range(len(strong))]
     return replace(one, details={**one.details, "paths": paths, "embedded": strong, "distances": distances})

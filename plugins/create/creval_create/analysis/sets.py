@@ -129,7 +129,7 @@ def iterate_sets(runs: Sequence[str]) -> Iterator[JudgedSet]:
     """Yield the sets of all CREATE tasks of some runs, of errored samples none; one run's scores are held at a time.
 
     Raises RunError where a run is not whole, is named twice or holds no CREATE task; DataError where runs were judged
-    or embedded by different instruments, or hold the same task of the same model.
+    or embedded by different resources, or hold the same task of the same model.
     """
     for run, task in _parts(runs):
         yield from (_set(run, sample, score) for sample, score in run.scored(task) if _counts(score))
@@ -138,7 +138,7 @@ def iterate_sets(runs: Sequence[str]) -> Iterator[JudgedSet]:
 def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
     """The tasks to read, checked to go together."""
     found: list[tuple[Run, str]] = []
-    instruments: dict[str, str] = {}
+    resources: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
     for run in open_runs(runs):
         tasks = [task for task in run.tasks if _is_create(run, task)]
@@ -150,12 +150,12 @@ def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
                 raise DataError(message, where=str(run.folder), fix="Name one of them.")
             seen.add((run.model, task))
             used = run.result(task)["instruments"]
-            instruments[f"{run.folder} ({task})"] = f"{used['judge']}, {used['embedding']}"
+            resources[f"{run.folder} ({task})"] = f"{used['judge']}, {used['embedding']}"
             found.append((run, task))
-    if len(set(instruments.values())) > 1:
-        made = "; ".join(f"{run}: {names}" for run, names in instruments.items())
+    if len(set(resources.values())) > 1:
+        made = "; ".join(f"{run}: {names}" for run, names in resources.items())
         raise DataError(
-            f"the runs were judged or embedded by different instruments: {made}",
+            f"the runs were judged or embedded by different resources: {made}",
             fix="Score them alike: creval score RUN --role judge=MODEL",
         )
     return found

@@ -41,7 +41,7 @@ def distinct(paths: Sequence[Path]) -> list[int]:
 def judged_form(path: Path) -> str:
     """Return the path as a judge reads it: a Python list of tuples in lower case.
 
-    The form is part of the instrument: the published verdicts were given to this one.
+    The published verdicts were given for texts of this form.
     """
     return repr([tuple(part.lower() for part in triple) for triple in path])
 

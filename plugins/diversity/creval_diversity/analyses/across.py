@@ -49,7 +49,7 @@ class Across:
         task = next(place[0] for each in answers for place in each)
         first = next(run for run, each in zip(opened, answers, strict=True) if any(place[0] == task for place in each))
         with open_workbench(options) as bench:
-            vectors = _unit(bench.instrument(first, task, "embedding").embed(texts))
+            vectors = _unit(bench.resource_of(first, task, "embedding").embed(texts))
         of = dict(zip(texts, vectors, strict=True))
         found = [{place: np.array([of[text] for text in some]) for place, some in each.items()} for each in answers]
         rows = _rows(names, found)

@@ -146,16 +146,16 @@ def _tasks(run: Run, plainly: bool) -> dict[tuple[str, int], str]:
 
 def _mismatches(plain: Run, others: Sequence[Run]) -> list[str]:
     """What makes the numbers of two runs unlike: another augmenter or sandbox."""
-    of_plain = _instruments(plain)
+    of_plain = _resources(plain)
     return [
         f"{other.folder} was scored with {', '.join(sorted(now - of_plain))}, the plain run with "
         f"{', '.join(sorted(of_plain - now))}: part of the difference may be theirs."
         for other in others
-        if (now := _instruments(other)) != of_plain
+        if (now := _resources(other)) != of_plain
     ]
 
 
-def _instruments(run: Run) -> set[str]:
+def _resources(run: Run) -> set[str]:
     found = set()
     for task in run.tasks:
         result = run.result(task)

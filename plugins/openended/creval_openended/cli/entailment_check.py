@@ -1,4 +1,4 @@
-"""`creval openended entailment-check`: an entailment instrument measured on labelled pairs."""
+"""`creval openended entailment-check`: an entailment model measured on labelled pairs."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def entailment_check(pairs: Path, rule: Any, output: Path | None, **given: Any) 
         if asked != f"role/{role}":
             what = f"{asked} asks no {role}"
             raise UsageError(what, where="--role", fix=f"Add: --resource entailment=role/{role}")
-    instrument = bench.resource("entailment", _DEFAULT)
-    rows = bench.work(lambda: checked(labelled, instrument, rule))
-    print_table(f"{instrument.name}, {rule}", COLUMNS, rows)
+    model = bench.resource("entailment", _DEFAULT)
+    rows = bench.work(lambda: checked(labelled, model, rule))
+    print_table(f"{model.name}, {rule}", COLUMNS, rows)
     if output is not None:
         click.echo(f"written: {write_csv(output, COLUMNS, rows)}")

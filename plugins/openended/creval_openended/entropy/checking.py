@@ -1,4 +1,4 @@
-"""How well an entailment instrument does on labelled pairs: Table 1's experiment."""
+"""How well an entailment model does on labelled pairs: Table 1's experiment."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def read_pairs(file: Path) -> list[LabelledPair]:
 
 
 async def checked(pairs: Sequence[LabelledPair], entailment: Any, rule: Rule) -> list[tuple[Any, ...]]:
-    """Return one row of COLUMNS for the instrument (one way, and mutually as in clustering) and for two constants.
+    """Return one row of COLUMNS for the model (one way, and mutually as in clustering) and for two constants.
 
-    A constant's accuracy is the share of its label, its kappa undefined: an instrument has to beat it.
+    A constant's accuracy is the share of its label, its kappa undefined: a model has to beat it.
     """
     judge = judge_by(entailment, rule)
     forward = await judge([(pair.premise, pair.hypothesis) for pair in pairs])
     backward = await judge([(pair.hypothesis, pair.premise) for pair in pairs])
     verdicts = {
-        "instrument": list(forward),
-        "instrument, both ways": [one and other for one, other in zip(forward, backward, strict=True)],
+        "model": list(forward),
+        "model, both ways": [one and other for one, other in zip(forward, backward, strict=True)],
         "always yes": [True] * len(pairs),
         "always no": [False] * len(pairs),
     }

@@ -1,4 +1,4 @@
-"""The plugin that is examined: what it registers, its tasks, and the instruments that they may use."""
+"""The plugin that is examined: what it registers, its tasks, and the resources that they may use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Installed:
 
 @dataclass(frozen=True)
 class Subject:
-    """One installed plugin. `resources` are instruments in place of the tasks' own, `roles` models that play roles.
+    """One installed plugin. `resources` are used in place of the tasks' own, `roles` models that play roles.
 
     `docs` is how many docs of a task are played where a rule plays it. Tasks may use resources of other plugins.
     """

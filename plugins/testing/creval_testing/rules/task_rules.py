@@ -232,7 +232,7 @@ def _tried(who: str, refs: list[ComponentRef], subject: Subject) -> Iterator[str
 
 
 def _values(metrics: list[dict[str, Any]]) -> dict[str, float | None]:
-    """The values over all conditions, by the metric's name without the instruments in brackets."""
+    """The values over all conditions, by the metric's name without the resources in brackets."""
     return {each["name"].partition("[")[0]: each["value"] for each in metrics if each["condition"] is None}
 
 

@@ -77,15 +77,13 @@ def known_ablations(columns: Sequence[str]) -> tuple[AblationRequest, ...]:
     Scores of another embedding than the test's own carry it in brackets (`drat_k2[embedded/minilm]`); levels
     are compared within one embedding only.
     """
-    instruments = dict.fromkeys(name[name.index("[") :] if "[" in name else "" for name in columns)
+    marks = dict.fromkeys(name[name.index("[") :] if "[" in name else "" for name in columns)
     found = []
-    for instrument in instruments:
+    for mark in marks:
         for factor, levels in KNOWN_FACTORS.items():
-            present = tuple(
-                (level, column + instrument) for level, column in levels.items() if column + instrument in columns
-            )
+            present = tuple((level, column + mark) for level, column in levels.items() if column + mark in columns)
             if len(present) >= 2:
-                found.append(AblationRequest(factor + instrument, present))
+                found.append(AblationRequest(factor + mark, present))
     return tuple(found)
 
 
@@ -107,7 +105,7 @@ def analyse_ablation(table: ScoreTable, ablation: AblationRequest, request: Vali
 
 
 def _printed(factor: str, level: str, benchmark: str) -> PaperAblation | None:
-    """What the paper prints for a level; only for the paper's own embedding (no instrument in brackets)."""
+    """What the paper prints for a level; only for the paper's own embedding (no resource in brackets)."""
     for printed in paper_ablations():
         if (printed.factor, printed.level, printed.benchmark) == (factor, level, benchmark):
             return printed

@@ -30,7 +30,7 @@ def mean_z(columns: Sequence[FloatArray], names: Sequence[str], gaps: Gaps = "ex
     """Return each model's mean z-score over columns.
 
     `gaps`: `exclude` leaves a model without one of the scores out (NaN); `available` averages those that it
-    has, which mixes instruments between models.
+    has, which mixes resources between models.
     """
     if not columns:
         raise UsageError("a composite needs at least one column", fix="Name the columns to average.")

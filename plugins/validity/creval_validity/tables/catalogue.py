@@ -49,7 +49,7 @@ class ColumnInfo:
     construct: str | None = None
     half_width: float | None = None
     range: tuple[float, float] | None = None
-    instrument: str | None = None
+    resource: str | None = None
     of_run: Scale | None = None
 
 

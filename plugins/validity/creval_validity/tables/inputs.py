@@ -191,7 +191,7 @@ def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str
 
 
 def _bare(name: str) -> str:
-    """The column without its instrument and its variant's label."""
+    """The column without its resource and its variant's label."""
     return name.partition("[")[0].partition("@")[0]
 
 

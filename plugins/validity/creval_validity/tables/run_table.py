@@ -54,12 +54,12 @@ class _Score:
 
 def column_name(task: str, metric: str, primary: bool) -> str:
     """Return the column of a metric (see the module's rules)."""
-    bare, bracket, instrument = metric.partition("[")
+    bare, bracket, resource = metric.partition("[")
     name, at, label = task.partition("@")
     short = name.rpartition(".")[-1]
     if bare != short and not bare.startswith(f"{short}_"):
         bare = short if primary else f"{short}.{bare}"
-    return f"{bare}{at}{label}{bracket}{instrument}"
+    return f"{bare}{at}{label}{bracket}{resource}"
 
 
 def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed_tasks: bool) -> RunScores:

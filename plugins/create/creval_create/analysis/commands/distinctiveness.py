@@ -78,7 +78,7 @@ class CreateDistinctiveness:
             raise UnknownNameError("query", str(query), population.queries, where="--query")
         docs = [str(query)] if query is not None else population.drawn(int(chosen["queries"]), int(chosen["seed"]))
         with Workbench(RunOptions(offline=bool(chosen["offline"]))) as bench:
-            embedding = bench.instrument(open_runs(runs)[0], population.runs[0][1], "embedding")
+            embedding = bench.resource_of(open_runs(runs)[0], population.runs[0][1], "embedding")
             found = population.nearest(docs, embedding, str(chosen["own"]), float(chosen["near"]))
         if query is not None:
             return finish(_single_paths(found, int(chosen["strength"]), str(query)), options)

@@ -43,7 +43,7 @@ class CreateResample:
         rows: list[Sequence[Any]] = []
         curves: dict[str, list[CurvePoint]] = {}
         with Workbench(RunOptions(offline=bool(options.get("offline", True)))) as bench:
-            embedding = bench.instrument(open_runs(runs)[0], sets[0].task, "embedding")
+            embedding = bench.resource_of(open_runs(runs)[0], sets[0].task, "embedding")
             for (model, task), own in grouped(((one.model, one.task), one) for one in sets).items():
                 for k, (worths, sizes) in enumerate(_by_k(own, rules, embedding), 1):
                     found = summary(worths, high=rules.most(MAIN_PATIENCE))

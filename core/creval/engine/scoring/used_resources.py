@@ -1,4 +1,4 @@
-"""What a metric is called: a number made with another instrument, or by a changed task, never has the task's name."""
+"""What a metric is called: a number made with another resource, or by a changed task, never has the task's name."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from creval.tasks.sections.resource_section import resource_kind, role_behind
 from creval.tasks.task_components import whole
 from creval.tasks.task_model import ComponentRef, MetricSpec, ScorerRef, Task
 
-__all__ = ["Instruments", "changed_parameters", "changed_sections", "standard_metric"]
+__all__ = ["UsedResources", "changed_parameters", "changed_sections", "standard_metric"]
 
 _DESCRIBING = frozenset({"title", "description", "tests", "task", "version", "source", "measures", "template"})
 _LONGEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Instruments:
+class UsedResources:
     """What the numbers of one task are made with in this run.
 
     `chosen` are the specifications in use, of resources and of the models of roles; `own` those that the task names
     (a role for which it names none has no entry); `names` the full names, with revision or checksum where the
-    instrument reports it; `notes` what a reader of the numbers should know of them. `played_with` are the full names of
+    resource reports it; `notes` what a reader of the numbers should know of them. `played_with` are the full names of
     those that only a baseline uses: they make answers, not numbers, and another model's run has none.
     """
 
@@ -43,8 +43,8 @@ class Instruments:
         opened: Mapping[str, str],
         target: str = "",
         used: Collection[str] | None = None,
-    ) -> Instruments:
-        """Return the instruments of a task; `opened` are the full names of the resources that are open.
+    ) -> UsedResources:
+        """Return the resources of a task; `opened` are the full names of the resources that are open.
 
         `used` are those that protocol, parsers and scorers use (None: all).
         """
@@ -64,17 +64,17 @@ class Instruments:
         return cls(chosen, {**task.resources, **task.role_models}, names, notes, played)
 
     def metric_name(self, task: Task, metric: MetricSpec, registry: Registry) -> str:
-        """Return `drat`, or `drat[embedded/minilm]` where another instrument was used, `drat[quantile=0.8]` ...
+        """Return `drat`, or `drat[embedded/minilm]` where another resource was used, `drat[quantile=0.8]` ...
 
-        Where the task builds on a plugin's from outside the plugin, that task's instruments and parameters count.
+        Where the task builds on a plugin's from outside the plugin, that task's resources and parameters count.
         """
         foreign = [*self._foreign(task, metric, registry), *changed_parameters(task, metric, registry)]
         return f"{metric.name}[{', '.join(foreign)}]" if foreign else metric.name
 
     def _foreign(self, task: Task, metric: MetricSpec, registry: Registry) -> list[str]:
-        """The instruments behind a metric that are not the task's own.
+        """The resources behind a metric that are not the task's own.
 
-        An instrument concerns a metric where the task's protocol uses it, or a scorer that produces its score.
+        A resource concerns a metric where the task's protocol uses it, or a scorer that produces its score.
         """
         components = [*whole(registry.get("protocol", task.protocol.name), task.protocol, registry)]
         scorers = [(registry.get("scorer", ref.name), ref) for ref in task.score]
@@ -86,7 +86,7 @@ class Instruments:
         if task.base is not None and standard_metric(task, metric) is not None:
             own = {**own, **task.base.resources, **task.base.role_models}
         used = {name for component in components for name in (*component.uses, *component.roles)}
-        asked = {**self.chosen, **own}  # the models that the task's own instruments ask
+        asked = {**self.chosen, **own}  # the models that the task's own resources ask
         return [
             _spelled(self.chosen[name], self.chosen)
             for name in sorted(used)
@@ -114,12 +114,12 @@ def _spelled(spec: str, models: Mapping[str, str]) -> str:
 
 
 def _same(name: str, one: str, other: str, registry: Registry) -> bool:
-    """Whether two specifications of a resource (or role) name the same instrument, or one measured to equal it."""
+    """Whether two specifications of a resource (or role) name the same resource, or one measured to equal it."""
     return _measured(name, one, registry) == _measured(name, other, registry)
 
 
 def _measured(name: str, spec: str, registry: Registry) -> str:
-    """Return the instrument that one declares to equal, else itself."""
+    """Return the resource that one declares to equal, else itself."""
     kind = resource_kind(name)
     first, _, rest = spec.partition("/")
     component = registry.find(kind, first) if kind is not None else None
@@ -128,7 +128,7 @@ def _measured(name: str, spec: str, registry: Registry) -> str:
 
 
 def _with_settings(spec: str, task: Task, role: str, options: RunOptions) -> str:
-    """Return a model's name with what the user sets for its role in place of the task's: another instrument."""
+    """Return a model's name with what the user sets for its role in place of the task's: another resource."""
     own, given = task.role_settings.get(role, {}), options.role_options.get(role, {}).get("generation", {})
     changed = [f"{name}={_shown(value)}" for name, value in given.items() if own.get(name) != value]
     return " ".join([spec, *changed])
