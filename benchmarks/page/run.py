@@ -45,10 +45,10 @@ new MutationObserver(() => { if (!count.textContent.includes('searching')) done(
 
 def enlarged(data: dict[str, Any], size: int) -> dict[str, Any]:
     """The same page with so many samples, each of them with another key."""
-    told = [one for piece in data["pieces"] for one in json.loads(gzip.decompress(base64.b64decode(piece)))]
+    samples = [one for piece in data["pieces"] for one in json.loads(gzip.decompress(base64.b64decode(piece)))]
     rows = data["samples"]["rows"]
     many = [[rows[i % len(rows)][0], f"{i:05}", *rows[i % len(rows)][2:]] for i in range(size)]
-    texts = [{**told[i % len(told)], "key": f"{i:05}"} for i in range(size)]
+    texts = [{**samples[i % len(samples)], "key": f"{i:05}"} for i in range(size)]
     packs = [json.dumps(texts[start : start + 50]).encode() for start in range(0, size, 50)]
     pieces = [base64.b64encode(gzip.compress(pack, 6)).decode() for pack in packs]
     return {**data, "pieces": pieces, "samples": {**data["samples"], "rows": many, "total": size}}

@@ -70,8 +70,8 @@ def test_one_sample_is_shown_whole_with_its_thinking_folded(made: Path, capsys: 
     assert invoke(["sample", run, "w2:1", "--thinking"]) == 0
     assert "is it word2?" in capsys.readouterr().out
     assert invoke(["sample", run, "w3:0", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["status"] == "unparsed" and told["reason"] and told["turns"][-1]["who"] == "answer"
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["status"] == "unparsed" and reported["reason"] and reported["turns"][-1]["who"] == "answer"
     assert invoke(["sample", run, "w2"]) == 2
     assert "2 samples are called 'w2'" in capsys.readouterr().err
     assert invoke(["sample", run, "w9"]) == 2

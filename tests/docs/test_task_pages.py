@@ -67,8 +67,8 @@ def test_the_filters_of_templates_are_those_listed() -> None:
 def test_kinds_fields_and_formats_are_those_listed() -> None:
     kinds = Kind.__args__  # type: ignore[attr-defined]
     assert [kind for kind in kinds if f"`{kind}`" not in PLUGINS] == []
-    told = ("kind", "name", "target", "plugin", "summary", "traits")  # of the traits each has a row of its own
-    fields = [name for name in Component.__dataclass_fields__ if name not in told]
+    reported = ("kind", "name", "target", "plugin", "summary", "traits")  # of the traits each has a row of its own
+    fields = [name for name in Component.__dataclass_fields__ if name not in reported]
     assert [name for name in fields if f"`{name}`" not in PLUGINS] == []
     data = (DOCS / "data.md").read_text(encoding="utf-8")
     registry = Registry()

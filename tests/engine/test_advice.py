@@ -33,7 +33,7 @@ def advised(text: str) -> list[str]:
     return shlex.split(found)[1:]
 
 
-def told(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
+def printed(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
     """Run a command line in this process; returns all that it said."""
     capsys.readouterr()
     done = invoke(arguments)
@@ -60,14 +60,14 @@ def test_a_folder_of_any_name_is_quoted(run_in, name, capsys):
     (folder / "results.json").unlink()
     with pytest.raises(RunError) as caught:
         load_result(folder)
-    told(capsys, 0, *advised(str(caught.value)))
+    printed(capsys, 0, *advised(str(caught.value)))
     assert load_result(folder).metrics("parrot")["right"]["n"] == 4
     (folder / "results.json").write_text("{")
     for read in (load_result, lambda path: open_run(path).results):
         with pytest.raises(RunError) as caught:
             read(folder)
         assert advised(str(caught.value))[0] == "score"
-    told(capsys, 0, *advised(str(caught.value)))
+    printed(capsys, 0, *advised(str(caught.value)))
 
 
 @pytest.mark.parametrize("kind", ["samples", "scores"])
@@ -78,13 +78,13 @@ def test_a_damaged_row_is_taken_out_as_resume_and_analyses_say(run_in, kind, fau
     rows = file.read_text().splitlines()
     bad = rows[0] if fault == "double" else fault
     file.write_text("\n".join([*rows[:2], bad, *rows[2:]]) + "\n")
-    said = told(capsys, 2, "resume", str(folder))
+    said = printed(capsys, 2, "resume", str(folder))
     with pytest.raises(RunError) as caught:
         list(open_run(folder).scored())
     assert advised(said) == advised(str(caught.value)) == ["resume", str(folder)]
     assert f"{file}:3: " in said
     file.write_text("\n".join(rows) + "\n")
-    told(capsys, 0, *advised(said))
+    printed(capsys, 0, *advised(said))
 
 
 def test_lost_rows_come_back(run_in, capsys):
@@ -93,7 +93,7 @@ def test_lost_rows_come_back(run_in, capsys):
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:2]))
     with pytest.raises(RunError) as caught:
         list(open_run(folder).samples())
-    told(capsys, 0, *advised(str(caught.value)))
+    printed(capsys, 0, *advised(str(caught.value)))
     assert len(list(open_run(folder).samples())) == 4
 
 
@@ -108,10 +108,10 @@ def test_a_row_of_a_reused_run_is_no_reason_to_go_on_with_that_run(make_task, se
 
 def test_a_budget_that_ended(make_task, server, tmp_path, capsys):
     given = ["--tasks", make_task(docs=4), "--model", MODEL, "--base-url", server.url, "--concurrency", "1"]
-    said = told(capsys, 3, *given, "--max-calls", "2", "--output", "my run")
+    said = printed(capsys, 3, *given, "--max-calls", "2", "--output", "my run")
     words = [word for word in advised(said) if word not in ("or", "...")]
     assert words == ["resume", "my run", "--max-cost", "--max-calls"]
-    told(capsys, 0, *words[:-2], "--max-calls", "9")
+    printed(capsys, 0, *words[:-2], "--max-calls", "9")
 
 
 @pytest.mark.parametrize("before", [0, 2])
@@ -125,30 +125,30 @@ def test_an_account_without_credit(make_task, capsys, before):
 
     with ChatServer(script, answer=parrot) as server:
         given = ["--tasks", make_task(docs=4), "--model", MODEL, "--base-url", server.url, "--concurrency", "1"]
-        said = told(capsys, 2, *given, "--output", "my run")
+        said = printed(capsys, 2, *given, "--output", "my run")
         assert "Add credit to the account" in said and "resume the run" not in said
         broke[0] = False
-        told(capsys, 0, *advised(said))
+        printed(capsys, 0, *advised(said))
 
 
 def test_a_folder_that_is_taken(run_in, make_task, server, capsys):
     folder = run_in()
     given = ["--tasks", make_task(docs=4), "--model", MODEL, "--base-url", server.url, "--output", str(folder)]
-    told(capsys, 0, *advised(told(capsys, 2, *given)))
+    printed(capsys, 0, *advised(printed(capsys, 2, *given)))
     (folder / "run.json").write_text("another's")
-    said = told(capsys, 2, *given)
+    said = printed(capsys, 2, *given)
     assert "there is already a run" in said and not COMMAND.search(said)
 
 
 def test_an_address_with_a_secret_is_asked_for(make_task, server, capsys):
     secret = "never-to-be-seen-0123456789"
     given = ["--tasks", make_task(docs=4), "--model", MODEL, "--base-url", f"{server.url}?sig={secret}"]
-    said = told(capsys, 3, *given, "--max-calls", "2", "--concurrency", "1", "-o", "my run")
+    said = printed(capsys, 3, *given, "--max-calls", "2", "--concurrency", "1", "-o", "my run")
     assert f"--base-url '{server.url}?sig=***'" in said and "in place of ***" in said
-    said = told(capsys, 2, "resume", "my run", "--max-calls", "9")
+    said = printed(capsys, 2, "resume", "my run", "--max-calls", "9")
     command, _, hint = COMMAND.search(said).group().partition(" (")
     assert hint == "with the values in place of ***)"
-    told(capsys, 0, *shlex.split(command.replace("***", secret))[1:], "--max-calls", "9")
+    printed(capsys, 0, *shlex.split(command.replace("***", secret))[1:], "--max-calls", "9")
 
 
 def test_a_run_that_is_going_on_is_waited_for(run_in, capsys):
@@ -163,9 +163,9 @@ def test_a_run_that_is_going_on_is_waited_for(run_in, capsys):
             with pytest.raises(RunError, match="Another process is at work on the run") as caught:
                 read(folder)
             assert not COMMAND.search(str(caught.value))
-        assert "process id" in told(capsys, 2, "resume", str(folder))
+        assert "process id" in printed(capsys, 2, "resume", str(folder))
         other.stdin.close()
-    told(capsys, 0, "resume", str(folder))
+    printed(capsys, 0, "resume", str(folder))
 
 
 def test_what_changed_is_never_scored_where_the_question_changed(run_in, make_task, tmp_path, capsys):
@@ -174,14 +174,14 @@ def test_what_changed_is_never_scored_where_the_question_changed(run_in, make_ta
     task = tmp_path / "parrot.yaml"
     text, data = task.read_text(), (tmp_path / "parrot.jsonl").read_text()
     task.write_text(text.replace("score: exact_match", "score: {exact_match: {ignore_case: true}}"))
-    told(capsys, 0, *advised(told(capsys, 2, "resume", str(folder))))
+    printed(capsys, 0, *advised(printed(capsys, 2, "resume", str(folder))))
     for file, new in (
         (task, text.replace("Say {{", "Now say {{")),
         (tmp_path / "parrot.jsonl", data.replace("d0", "e0")),
     ):
         task.write_text(text)
         file.write_text(new)
-        said = told(capsys, 2, "resume", str(folder))
+        said = printed(capsys, 2, "resume", str(folder))
         assert "Start a new run." in said and not COMMAND.search(said)
 
 
@@ -212,16 +212,16 @@ def test_an_aggregation_that_fails(install, make_task, server, tmp_path, capsys)
     task.write_text(task.read_text().replace("aggregate: mean", "aggregate: frail"))
     (tmp_path / "broken").touch()
     given = ["--tasks", str(task), "--model", MODEL, "--base-url", server.url, "--output", "my run"]
-    said = told(capsys, 2, *given)
+    said = printed(capsys, 2, *given)
     (tmp_path / "broken").unlink()
     assert advised(said) == ["score", "my run"]
-    told(capsys, 0, *advised(said))
+    printed(capsys, 0, *advised(said))
 
 
 def test_an_error_before_the_first_sample_leaves_nothing_to_go_on_with(make_task, tmp_path, capsys):
     with ChatServer(lambda received: HttpError(401, {"message": "bad key"})) as server:
         given = ["--tasks", make_task(docs=1), "--model", MODEL, "--base-url", server.url, "--output", "my run"]
-        said = told(capsys, 2, *given)
+        said = printed(capsys, 2, *given)
     assert (tmp_path / "my run").exists() == bool(COMMAND.search(said))
 
 

@@ -42,7 +42,7 @@ def read(monkeypatch) -> list[Line]:
     return lines
 
 
-def told(folder: Path) -> dict:
+def read_results(folder: Path) -> dict:
     """What results.json says, but for the name of the folder."""
     return json.loads((folder / "results.json").read_text("utf-8")) | {"run": ""}
 
@@ -66,14 +66,14 @@ def answers(request: Received) -> HttpError | None:
 
 def test_a_finished_run_is_resumed_without_reading_its_rows(make_task, server, options, read):
     folder = creval.run([make_task(docs=47, repeats=2)], MODEL, options(base_url=server.url)).folder
-    before = told(folder)
+    before = read_results(folder)
     resume(folder)
     assert not read
-    assert told(folder) == before and before["tasks"][0]["counts"]["scored"] == 94
+    assert read_results(folder) == before and before["tasks"][0]["counts"]["scored"] == 94
     point(folder, "scores").unlink()
     resume(folder)
     assert len(read) == 94 and {line.path.parent.name for line in read} == {"scores"}
-    assert told(folder) == before and point(folder, "scores").exists()
+    assert read_results(folder) == before and point(folder, "scores").exists()
 
 
 def test_small_runs_have_none(make_task, server, options):
@@ -114,7 +114,7 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(make_task, server, 
     resume(folder)
     assert sum(line.path.parent.name == "samples" for line in read) < EVERY
     resume(bare)
-    assert told(folder) == told(bare) == told(whole.folder)
+    assert read_results(folder) == read_results(bare) == read_results(whole.folder)
     assert len(server.requests) == asked + 2 * (60 - made)
 
 
@@ -135,13 +135,13 @@ def test_errored_samples_are_made_again(make_task, options, read, by_docs, monke
         read.clear()
         resume(folder)  # they fail again
         assert len(read) < EVERY
-        assert told(folder)["tasks"][0]["counts"]["errored"] == 3
+        assert read_results(folder)["tasks"][0]["counts"]["errored"] == 3
         failing[0] = lambda request: None
         for each in (folder, bare):
             asked = len(server.requests)
             resume(each)
             assert len(server.requests) == asked + 3
-    assert told(folder) == told(bare) and told(folder)["tasks"][0]["counts"]["scored"] == 45
+    assert read_results(folder) == read_results(bare) and read_results(folder)["tasks"][0]["counts"]["scored"] == 45
     for each in (folder, bare):
         ids = [row["doc_id"] for row in read_lines(each / "scores" / "parrot.jsonl")]
         assert len(ids) == len(set(ids)) == 45
@@ -163,10 +163,10 @@ def test_a_row_that_changed_is_read(make_task, server, options, read):
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
     file = folder / "scores" / "parrot.jsonl"
     file.write_bytes(file.read_bytes().replace(b'"exact_match":1.0', b'"exact_match":0.0', 1))
-    before = told(folder)
+    before = read_results(folder)
     resume(folder)
     assert len(read) == 40
-    assert told(folder)["tasks"][0]["metrics"][0]["value"] == before["tasks"][0]["metrics"][0]["value"] - 1 / 40
+    assert read_results(folder)["tasks"][0]["metrics"][0]["value"] == before["tasks"][0]["metrics"][0]["value"] - 1 / 40
 
 
 def test_a_row_that_is_no_longer_the_runs_own_is_named_by_its_line(make_task, server, options):
@@ -183,10 +183,10 @@ def test_a_row_that_is_no_longer_the_runs_own_is_named_by_its_line(make_task, se
 
 def test_scores_whose_samples_are_gone_go(make_task, server, options):
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
-    before, file = told(folder), folder / "samples" / "parrot.jsonl"
+    before, file = read_results(folder), folder / "samples" / "parrot.jsonl"
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[5:]))
     resume(folder)
-    assert told(folder) == before and len(server.requests) == 45
+    assert read_results(folder) == before and len(server.requests) == 45
     assert len(list(read_lines(folder / "scores" / "parrot.jsonl"))) == 40
 
 
@@ -205,17 +205,17 @@ def spoilt(data: bytes, how: str) -> bytes:
 @pytest.mark.parametrize("how", ["empty", "cut", "longer", "no archive", "one array", "zeros"])
 def test_a_broken_checkpoint_is_none(make_task, server, options, how):
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
-    before = told(folder)
+    before = read_results(folder)
     for kind in ("samples", "scores"):
         file = point(folder, kind)
         file.write_bytes(spoilt(file.read_bytes(), how))
     resume(folder)
-    assert told(folder) == before and len(server.requests) == 40
+    assert read_results(folder) == before and len(server.requests) == 40
 
 
 def test_no_flipped_byte_of_a_checkpoint_changes_anything(make_task, server, options):
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
-    before, chance = told(folder), random.Random(1)
+    before, chance = read_results(folder), random.Random(1)
     for kind in ("samples", "scores"):
         file = point(folder, kind)
         sound = file.read_bytes()
@@ -223,7 +223,7 @@ def test_no_flipped_byte_of_a_checkpoint_changes_anything(make_task, server, opt
             place = chance.randrange(len(sound))
             file.write_bytes(sound[:place] + bytes([sound[place] ^ (1 << chance.randrange(8))]) + sound[place + 1 :])
             resume(folder)
-            assert told(folder) == before, place
+            assert read_results(folder) == before, place
     assert len(server.requests) == 40
 
 
@@ -242,12 +242,12 @@ def test_no_flipped_byte_of_a_checkpoint_changes_anything(make_task, server, opt
 )
 def test_a_checkpoint_of_another_form_is_none(make_task, server, options, name, given):
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
-    before = told(folder)
+    before = read_results(folder)
     for kind in ("samples", "scores"):
         arrays = dict(np.load(point(folder, kind)))
         np.savez(point(folder, kind), **{**arrays, name: given})
     resume(folder)
-    assert told(folder) == before and len(server.requests) == 40
+    assert read_results(folder) == before and len(server.requests) == 40
 
 
 def test_a_checkpoint_of_another_run_is_none(make_task, server, options, tmp_path):
@@ -256,11 +256,11 @@ def test_a_checkpoint_of_another_run_is_none(make_task, server, options, tmp_pat
         creval.run([task], MODEL, options(base_url=server.url, output=tmp_path / name, repeats=repeats)).folder
         for name, repeats in (("one", 1), ("other", 2))
     )
-    before = told(other)
+    before = read_results(other)
     for kind in ("samples", "scores"):
         shutil.copy(point(one, kind), point(other, kind))
     resume(other)
-    assert told(other) == before
+    assert read_results(other) == before
 
 
 def test_a_full_disk_leaves_no_checkpoint_and_ends_no_run(make_task, server, options, monkeypatch):
@@ -269,7 +269,7 @@ def test_a_full_disk_leaves_no_checkpoint_and_ends_no_run(make_task, server, opt
 
     monkeypatch.setattr(resume_state, "replacing", full)
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
-    assert told(folder)["tasks"][0]["counts"]["scored"] == 40
+    assert read_results(folder)["tasks"][0]["counts"]["scored"] == 40
     assert not any((folder / "checkpoints").rglob("*.npz"))
 
 
@@ -278,7 +278,7 @@ def test_scoring_again_leaves_a_checkpoint_of_the_new_scores(make_task, server, 
     file = tmp_path / "parrot.yaml"
     file.write_text(file.read_text("utf-8").replace("aggregate: mean", "aggregate: {rate: {at_least: 0.5}}"), "utf-8")
     rescore(folder)
-    again, (folder, bare) = told(folder), copies(folder)
+    again, (folder, bare) = read_results(folder), copies(folder)
     read.clear()
     for each in (folder, bare):
         manifest = json.loads((each / "run.json").read_text("utf-8"))
@@ -286,17 +286,17 @@ def test_scoring_again_leaves_a_checkpoint_of_the_new_scores(make_task, server, 
         manifest["rescored"] = []
         (each / "run.json").write_text(json.dumps(manifest), "utf-8")
         resume(each)
-        assert told(each) == again
+        assert read_results(each) == again
     assert len(read) == 80
 
 
 def test_lines_in_other_words_are_reported_alike(make_task, server, options):
     """A row need not be written as creval writes it."""
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
-    before = told(folder)
+    before = read_results(folder)
     for kind in ("samples", "scores"):
         file = folder / kind / "parrot.jsonl"
         rows = [dict(reversed(row.items())) for row in read_lines(file)]
         file.write_bytes(b"".join(dump_line(row) for row in rows))
     resume(folder)
-    assert told(folder) == before
+    assert read_results(folder) == before

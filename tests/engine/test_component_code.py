@@ -92,9 +92,9 @@ def test_what_raised_is_tried_again_once_its_code_has_changed(begin, tmp_path, m
         resume(folder)
     assert calls() == before
     assert statuses(folder) == ["errored"] * 2
-    (told,) = [record.getMessage() for record in caplog.records if "stay errored" in record.getMessage()]
-    assert f"the {kind} flaky raised on them" in told and "\n" not in told
-    assert (f"creval score {folder}" in told) == (kind != "protocol")
+    (reported,) = [record.getMessage() for record in caplog.records if "stay errored" in record.getMessage()]
+    assert f"the {kind} flaky raised on them" in reported and "\n" not in reported
+    assert (f"creval score {folder}" in reported) == (kind != "protocol")
     (tmp_path / "site/creval_flaky_parts.py").write_text(dedent(PARTS.format(error="None")), "utf-8")
     monkeypatch.delitem(sys.modules, "creval_flaky_parts")
     resume(folder)

@@ -60,7 +60,7 @@ def hollow(address, options):
 
 
 @pytest.fixture
-def told(install: Callable[[str, str, str], None]) -> Callable[[], list[tuple[object, ...]]]:
+def recorded(install: Callable[[str, str, str], None]) -> Callable[[], list[tuple[object, ...]]]:
     """What the counting executor was asked to do."""
     install("counting", HOOKS, PARTS)
 
@@ -78,7 +78,7 @@ def lines(folder: Path, name: str) -> list[dict[str, object]]:
     return sorted(timeless, key=lambda line: (line["doc_id"], line["repeat"]))
 
 
-def test_an_unknown_executor_is_reported_with_the_nearest_name(make_task, server, options, told) -> None:
+def test_an_unknown_executor_is_reported_with_the_nearest_name(make_task, server, options, recorded) -> None:
     with pytest.raises(UnknownNameError, match="unknown executor 'countin'") as raised:
         run_new([make_task()], "parrot", options(base_url=server.url, executor="countin"))
     assert "'counting'" in str(raised.value) and raised.value.where == "--executor"
@@ -93,19 +93,21 @@ def test_an_unknown_executor_is_reported_with_the_nearest_name(make_task, server
         ("counting://", {}, "names no address"),
     ],
 )
-def test_an_executor_that_cannot_be_is_refused_before_anything_is_done(make_task, server, options, told, case) -> None:
+def test_an_executor_that_cannot_be_is_refused_before_anything_is_done(
+    make_task, server, options, recorded, case
+) -> None:
     spec, given, match = case
     with pytest.raises(UsageError, match=match):
         run_new([make_task()], "parrot", options(base_url=server.url, executor=spec, executor_options=given))
     assert server.requests == []
 
 
-def test_what_is_no_executor_is_a_fault_of_its_plugin(make_task, server, options, told) -> None:
+def test_what_is_no_executor_is_a_fault_of_its_plugin(make_task, server, options, recorded) -> None:
     with pytest.raises(PluginError, match="without remote, batch, open, make, score, close"):
         run_new([make_task()], "parrot", options(base_url=server.url, executor="hollow"))
 
 
-def test_a_plugins_executor_makes_the_same_run_and_is_closed(make_task, server, options, tmp_path, told) -> None:
+def test_a_plugins_executor_makes_the_same_run_and_is_closed(make_task, server, options, tmp_path, recorded) -> None:
     task = make_task(docs=8, repeats=2)
     here = run_new([task], "parrot", options(base_url=server.url, output=tmp_path / "here"))
     there = run_new(
@@ -116,7 +118,7 @@ def test_a_plugins_executor_makes_the_same_run_and_is_closed(make_task, server, 
     assert there.results["tasks"] == here.results["tasks"]
     for name in ("samples", "scores"):
         assert lines(there.folder, name) == lines(here.folder, name)
-    done = told()
+    done = recorded()
     assert done[:2] == [("made", "somewhere", {"a": "b"}), ("open", 16)]
     assert sum(entry[0] == "make" for entry in done) == 16
     assert [entry[1] for entry in done if entry[0] == "score"] == [3, 3, 3, 3, 3, 1]
@@ -127,29 +129,29 @@ def test_a_plugins_executor_makes_the_same_run_and_is_closed(make_task, server, 
     assert "executor" not in (there.folder / "run.yaml").read_text()
 
 
-def test_an_executor_that_ends_the_run_is_closed(make_task, server, options, tmp_path, told) -> None:
+def test_an_executor_that_ends_the_run_is_closed(make_task, server, options, tmp_path, recorded) -> None:
     task = make_task()
     (tmp_path / "parrot.jsonl").write_text('{"id": "a", "word": "refuse", "target": "x"}\n')
     with pytest.raises(UsageError, match="refused"):
         run_new([task], "parrot", options(base_url=server.url, executor="counting"))
-    assert told()[-1] == ("close",)
+    assert recorded()[-1] == ("close",)
 
 
-def test_a_run_is_resumed_and_scored_by_another_executor(make_task, server, options, told) -> None:
+def test_a_run_is_resumed_and_scored_by_another_executor(make_task, server, options, recorded) -> None:
     task = make_task(docs=8)
     stopped = run_new([task], "parrot", options(base_url=server.url, max_calls=3))
     assert stopped.budget is not None
     whole = resume(stopped.folder, max_calls=100, executor="counting", executor_options={})
     assert whole.results["tasks"][0]["counts"]["scored"] == 8
-    assert sum(entry[0] == "make" for entry in told()) == 5
+    assert sum(entry[0] == "make" for entry in recorded()) == 5
     again = rescore(stopped.folder, Rescoring(executor="local"))
     assert again.results["tasks"] == whole.results["tasks"]
     by_its_own = rescore(stopped.folder)
     assert by_its_own.results["tasks"] == whole.results["tasks"]
-    assert sum(entry[0] == "made" for entry in told()) == 2
+    assert sum(entry[0] == "made" for entry in recorded()) == 2
 
 
-def test_a_person_plays_at_this_machine(make_task, options, told, monkeypatch) -> None:
+def test_a_person_plays_at_this_machine(make_task, options, recorded, monkeypatch) -> None:
     import creval_counting_parts
 
     monkeypatch.setattr(creval_counting_parts.Counting, "remote", True)
@@ -163,7 +165,7 @@ def test_the_local_loop_is_registered_like_any_other() -> None:
     assert RunOptions().executor == component.name
 
 
-def test_batches_are_gathered_in_this_process(make_task, options, told, monkeypatch) -> None:
+def test_batches_are_gathered_in_this_process(make_task, options, recorded, monkeypatch) -> None:
     import creval_counting_parts
 
     monkeypatch.setattr(creval_counting_parts.Counting, "remote", True)

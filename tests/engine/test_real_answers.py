@@ -142,8 +142,8 @@ def usage(tokens: int, reasoning: int = 0) -> dict[str, Any]:
 )
 def test_whole_answers_at_the_limit_are_cut(make_task, options, generation, said, status, flags):
     more = {"extra": "parse: [{regex: 'word[0-9]+'}]\n"}
-    told = usage(*said)
-    result = run(make_task, options, lambda word, _: Answer(word, extra=told), generation=generation, **more)
+    reported = usage(*said)
+    result = run(make_task, options, lambda word, _: Answer(word, extra=reported), generation=generation, **more)
     counts = task_of(result)["counts"]
     assert (counts[status], task_of(result)["flags"]) == (8, flags)
     if status == "truncated":
@@ -242,12 +242,12 @@ def test_a_prompt_that_the_server_cut_is_flagged(make_task, options, tmp_path):
     (tmp_path / "parrot.yaml").write_text(text)
     cached = {"prompt_tokens": 50, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 2950}}
 
-    def told(request: Received) -> Answer:
+    def answer(request: Received) -> Answer:
         number = int(parrot(request)[4:])
         used = cached if number % 2 else {"prompt_tokens": 1000, "completion_tokens": 2}
         return Answer(parrot(request), extra={"usage": used})
 
-    with ChatServer(told) as server:
+    with ChatServer(answer) as server:
         result = creval.run([task], MODEL, options(base_url=server.url))
     assert task_of(result)["flags"] == {"cut_prompt": 4}
     assert task_of(result)["counts"]["scored"] == 8

@@ -40,7 +40,7 @@ def full(part: str, after: int = 2) -> Iterator[None]:
         yield
 
 
-def told(error: BaseException) -> list[str]:
+def advised_command(error: BaseException) -> list[str]:
     """The words of the command that an error names last, without `creval`."""
     return shlex.split("\n".join([str(error), *getattr(error, "__notes__", ())]).rpartition("creval ")[2])
 
@@ -56,7 +56,7 @@ def test_a_full_disk_while_scoring_names_the_scoring(run: creval.RunResult, make
     with full("scores"), pytest.raises(RunError, match="the disk is full\nFree some space, then score again") as caught:
         rescore(run.folder, how)
     assert (run.folder / "scores" / "parrot.jsonl").read_bytes() == before
-    words = told(caught.value)
+    words = advised_command(caught.value)
     file = str(tmp_path / "parrot.yaml")
     assert words == ["score", str(run.folder), "--task-file", file, "--max-calls", "50", "--trust-remote-code"]
     assert invoke(words) == 0
@@ -65,8 +65,8 @@ def test_a_full_disk_while_scoring_names_the_scoring(run: creval.RunResult, make
 def test_with_a_new_folder_the_copy_is_what_is_scored(run: creval.RunResult, tmp_path: Path) -> None:
     with full("scores"), pytest.raises(RunError, match="the disk is full") as caught:
         rescore(run.folder, Rescoring(output=tmp_path / "again"))
-    assert told(caught.value) == ["score", str(tmp_path / "again")]
-    assert invoke(told(caught.value)) == 0
+    assert advised_command(caught.value) == ["score", str(tmp_path / "again")]
+    assert invoke(advised_command(caught.value)) == 0
 
 
 def test_an_interrupted_scoring_names_the_scoring(run: creval.RunResult) -> None:
@@ -76,7 +76,7 @@ def test_an_interrupted_scoring_names_the_scoring(run: creval.RunResult) -> None
 
     with pytest.raises(KeyboardInterrupt) as caught:
         rescore(run.folder, Rescoring(max_cost=0.5), Stop())  # type: ignore[arg-type]
-    assert told(caught.value) == ["score", str(run.folder), "--max-cost", "0.5"]
+    assert advised_command(caught.value) == ["score", str(run.folder), "--max-cost", "0.5"]
     assert creval.open_run(run.folder)["parrot"]["right"]["value"] == 0.75
 
 
@@ -86,4 +86,4 @@ def test_a_full_disk_while_a_run_goes_on_names_the_run(run: creval.RunResult) ->
         from creval.engine.run import resume
 
         resume(run.folder)
-    assert told(caught.value) == ["resume", str(run.folder)]
+    assert advised_command(caught.value) == ["resume", str(run.folder)]

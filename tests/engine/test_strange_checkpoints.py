@@ -39,7 +39,7 @@ def folder(make_task, server, options) -> Path:
     return creval.run([make_task(docs=ROWS)], MODEL, options(base_url=server.url)).folder
 
 
-def told(folder: Path) -> dict:
+def read_results(folder: Path) -> dict:
     return json.loads((folder / "results.json").read_text("utf-8")) | {"run": ""}
 
 
@@ -100,28 +100,28 @@ STRANGE = {
 
 @pytest.mark.parametrize("how", STRANGE)
 def test_a_strange_checkpoint_is_none(folder, server, how):
-    before, rows = told(folder), {kind: (folder / kind / "parrot.jsonl").read_bytes() for kind in KINDS}
+    before, rows = read_results(folder), {kind: (folder / kind / "parrot.jsonl").read_bytes() for kind in KINDS}
     for kind in KINDS:
         file = point(folder, kind)
         write(file, members(file) | STRANGE[how](file))
     resume(folder)
-    assert told(folder) == before and len(server.requests) == ROWS
+    assert read_results(folder) == before and len(server.requests) == ROWS
     assert rows == {kind: (folder / kind / "parrot.jsonl").read_bytes() for kind in KINDS}
 
 
 @pytest.mark.parametrize(("name", "number"), [("doc", ROWS), ("doc", -1), ("status", 77), ("ended:exact_match", 77)])
 def test_columns_of_what_there_is_not_are_none(folder, name, number):
-    before, file = told(folder), point(folder, "scores")
+    before, file = read_results(folder), point(folder, "scores")
     columns = dict(np.load(file))
     columns[name][3] = number
     np.savez(file, **columns)
     resume(folder)
-    assert told(folder) == before
+    assert read_results(folder) == before
 
 
 def test_an_archive_is_never_unpacked(folder):
     """A few kilobytes can be gigabytes of zeros."""
-    before = told(folder)
+    before = read_results(folder)
     for kind in KINDS:
         file = point(folder, kind)
         parts = members(file) | {"redo": claiming((10**6,), "<i8", bytes(8 * 10**6))}
@@ -130,13 +130,13 @@ def test_an_archive_is_never_unpacked(folder):
         with open_arrays(file) as arrays, pytest.raises(ValueError, match="packed"):
             arrays["redo"]
     resume(folder)
-    assert told(folder) == before
+    assert read_results(folder) == before
 
 
 @pytest.mark.parametrize("flags", [(8, 99), (6, 1)])
 def test_an_archive_in_a_way_that_cannot_be_read_is_none(folder, flags):
     """Another method of packing, and a password: zipfile has errors of their own for them."""
-    before, (place, value) = told(folder), flags
+    before, (place, value) = read_results(folder), flags
     for kind in KINDS:
         data = bytearray(point(folder, kind).read_bytes())
         for mark, more in ((rb"PK\x03\x04", 0), (rb"PK\x01\x02", 2)):
@@ -144,35 +144,35 @@ def test_an_archive_in_a_way_that_cannot_be_read_is_none(folder, flags):
                 data[found.start() + place + more] = value
         point(folder, kind).write_bytes(data)
     resume(folder)
-    assert told(folder) == before
+    assert read_results(folder) == before
 
 
 def test_what_is_no_file_is_none(folder):
-    before = told(folder)
+    before = read_results(folder)
     loop, endless = lambda path: path.symlink_to(path.name), lambda path: path.symlink_to("/dev/zero")
     for make in (os.mkfifo, loop, endless, Path.mkdir):
         for kind in KINDS:
             point(folder, kind).unlink()
             make(point(folder, kind))
         resume(folder)
-        assert told(folder) == before
+        assert read_results(folder) == before
 
 
 def test_a_path_that_is_no_folder_keeps_no_run_from_its_end(make_task, server, options, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "checkpoints").write_text("a note")
     folder = creval.run([make_task(docs=ROWS)], MODEL, options(base_url=server.url)).folder
-    assert told(folder)["tasks"][0]["counts"]["scored"] == ROWS
+    assert read_results(folder)["tasks"][0]["counts"]["scored"] == ROWS
     assert (folder / "checkpoints").read_text() == "a note"
 
 
 def test_repeats_beyond_a_byte_are_in_checkpoints_too(make_task, server, options, monkeypatch):
     folder = creval.run([make_task(docs=1, repeats=258)], MODEL, options(base_url=server.url)).folder
-    before, read = told(folder), []
+    before, read = read_results(folder), []
     quick = Line.quick
     monkeypatch.setattr(Line, "quick", lambda line: read.append(line) or quick(line))
     resume(folder)
-    assert not read and told(folder) == before
+    assert not read and read_results(folder) == before
 
 
 DIES = """
@@ -195,7 +195,7 @@ resume(Path(sys.argv[1]))
 
 @pytest.mark.parametrize("again", [resume, rescore])
 def test_half_a_checkpoint_of_a_killed_process_goes(folder, again):
-    before = told(folder)
+    before = read_results(folder)
     point(folder, "scores").unlink()
     died = subprocess.run([sys.executable, "-c", DIES, folder], check=False, timeout=60)
     assert died.returncode == -signal.SIGKILL
@@ -203,6 +203,6 @@ def test_half_a_checkpoint_of_a_killed_process_goes(folder, again):
     assert [file.read_bytes() for file in left] == [b"half of it"]
     (folder / "samples" / ".mine.jsonl").write_text("a file of somebody else")
     again(folder)
-    assert told(folder)["tasks"] == before["tasks"]
+    assert read_results(folder)["tasks"] == before["tasks"]
     assert sorted(file.name for file in folder.rglob(".*")) == [".lock", ".mine.jsonl"]
     assert len(list(read_lines(folder / "samples" / "parrot.jsonl"))) == ROWS

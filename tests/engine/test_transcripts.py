@@ -33,8 +33,8 @@ def test_the_calls_to_a_judge_stand_with_the_sample_that_asked_first(
     calls = judge_calls(run)
     assert sum(len(own) for own in calls.values()) == 3  # the kind of "fine" is one question for both docs
     assert invoke(["sample", str(run.folder), "d0", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    rated = next(judge for judge in told["judges"] if "Rate" in judge["turns"][0]["text"])
+    reported = json.loads(capsys.readouterr().out)
+    rated = next(judge for judge in reported["judges"] if "Rate" in judge["turns"][0]["text"])
     assert (rated["role"], rated["model"], rated["answers"][0]["text"]) == ("judge", "hosted_vllm/judge", "4")
     assert invoke(["sample", str(run.folder), "d1"]) == 0
     assert "Rate fine for word1" in capsys.readouterr().out

@@ -193,8 +193,8 @@ def test_the_page_counts_those_of_lm_eval() -> None:
         )
         for name, patterns in LM_EVAL.items()
     }
-    told = {name: cells[2].partition(" ")[0].replace(",", "") for name, cells in rows().items()}
-    assert {name: int(text) for name, text in told.items() if text.isdecimal()} == counted
+    reported = {name: cells[2].partition(" ")[0].replace(",", "") for name, cells in rows().items()}
+    assert {name: int(text) for name, text in reported.items() if text.isdecimal()} == counted
 
 
 def test_the_file_for_the_original_data_is_valid(tmp_path: Path) -> None:

@@ -85,20 +85,20 @@ def test_wrong_key_names_the_variable_and_hides_the_key() -> None:
     ],
 )
 def test_a_refused_parameter_is_one_clear_message_with_its_fix(error: dict[str, str], name: str) -> None:
-    told = judge(400, error)
-    assert isinstance(told, FatalModelError)
-    assert told.every_call
-    assert repr(name) in told.what
-    assert f"--generation {name}=null" in str(told)
+    reported = judge(400, error)
+    assert isinstance(reported, FatalModelError)
+    assert reported.every_call
+    assert repr(name) in reported.what
+    assert f"--generation {name}=null" in str(reported)
 
 
 def test_a_too_long_question_concerns_that_sample_alone() -> None:
-    told = judge(
+    reported = judge(
         400, {"message": "This model's maximum context length is 8192 tokens", "code": "context_length_exceeded"}
     )
-    assert isinstance(told, ContextLengthError)
-    assert not told.every_call
-    assert "too long" in str(told)
+    assert isinstance(reported, ContextLengthError)
+    assert not reported.every_call
+    assert "too long" in str(reported)
 
 
 def test_an_answers_limit_that_leaves_no_room_is_too_long_but_where_no_question_would_fit() -> None:
@@ -187,25 +187,25 @@ def test_a_limit_that_the_credit_does_not_cover_names_the_one_that_it_does() -> 
     ],
 )
 def test_what_concerns_the_account_closes_the_model(status: int, error: dict[str, object]) -> None:
-    told = judge(status, error, retry_after=None)
-    assert isinstance(told, FatalModelError)
-    assert told.closed
-    assert told.every_call
+    reported = judge(status, error, retry_after=None)
+    assert isinstance(reported, FatalModelError)
+    assert reported.closed
+    assert reported.every_call
 
 
 @pytest.mark.parametrize(
     ("status", "error"), [(403, {"message": "no access to this model"}), (404, {"message": "no such model"})]
 )
 def test_what_concerns_the_model_holds_for_the_task_alone(status: int, error: dict[str, object]) -> None:
-    told = judge(status, error)
-    assert isinstance(told, FatalModelError)
-    assert (told.every_call, told.closed) == (True, False)
+    reported = judge(status, error)
+    assert isinstance(reported, FatalModelError)
+    assert (reported.every_call, reported.closed) == (True, False)
 
 
 def test_a_firewalls_page_may_be_about_one_question() -> None:
-    told = judge(403, "<html><title>Request blocked</title></html>")
-    assert isinstance(told, FatalModelError)
-    assert not told.every_call
+    reported = judge(403, "<html><title>Request blocked</title></html>")
+    assert isinstance(reported, FatalModelError)
+    assert not reported.every_call
 
 
 OPENAI = (
@@ -223,19 +223,19 @@ VLLM = (
 def test_a_limit_that_leaves_no_room_is_reported_and_given_up_where_it_holds_for_all(
     said: str, asked: int, limit: int, every: bool
 ) -> None:
-    told = judge(400, {"message": said.format(asked + limit, asked, limit), "code": "context_length_exceeded"})
-    assert isinstance(told, FatalModelError)
-    assert "--generation max_tokens=" in str(told)
-    assert str(limit) in (told.fix or "")
-    assert told.every_call is every
+    reported = judge(400, {"message": said.format(asked + limit, asked, limit), "code": "context_length_exceeded"})
+    assert isinstance(reported, FatalModelError)
+    assert "--generation max_tokens=" in str(reported)
+    assert str(limit) in (reported.fix or "")
+    assert reported.every_call is every
 
 
 def test_a_limit_above_the_models_own_holds_for_every_call() -> None:
-    told = judge(
+    reported = judge(
         400, {"message": "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"}
     )
-    assert isinstance(told, FatalModelError)
-    assert told.every_call
+    assert isinstance(reported, FatalModelError)
+    assert reported.every_call
 
 
 @pytest.mark.parametrize("code", [502, "503", 429, 403])
@@ -246,5 +246,5 @@ def test_a_content_flag_within_a_reply_of_status_200_is_a_refusal(code: object) 
 
 
 def test_an_unknown_setting_that_is_refused_is_named_as_it_was_given() -> None:
-    told = judge(400, {"message": "Unrecognized request argument supplied: top_a"})
-    assert "--generation extra.top_a=null" in str(told)
+    reported = judge(400, {"message": "Unrecognized request argument supplied: top_a"})
+    assert "--generation extra.top_a=null" in str(reported)

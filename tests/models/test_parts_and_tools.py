@@ -85,13 +85,13 @@ def test_parts_are_sent_in_openais_form(client, ask) -> None:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_tools_are_sent_and_calls_read(client, ask) -> None:
     said = called(("a1", "look", '{"at": "door"}'), ("a2", "look", '{"at": '), content=None)
-    told = (
+    reported = (
         Message("user", "Go."),
         Message("assistant", "", (ToolCall("a0", "look", '{"at": "roof"}'),)),
         Message("tool", "nothing", tool_call_id="a0"),
     )
     with ChatServer([Answer("", finish_reason="tool_calls", message=said)]) as server:
-        reply = generate(client, server.url, replace(ask(), messages=told, tools=(LOOK,)))
+        reply = generate(client, server.url, replace(ask(), messages=reported, tools=(LOOK,)))
     body = server.requests[0].body
     assert [each["function"]["name"] for each in body["tools"]] == ["look"]
     assert body["tools"][0]["function"]["parameters"] == LOOK.parameters

@@ -222,16 +222,16 @@ class _Shown(Counting):
 
 def test_the_progress_says_so(ask: Any) -> None:
     model, pool = made(Service(lambda now, _: 0 if now < 100 else None))
-    shown, told = _Shown(), list[RateLimitNews]()
+    shown, reported = _Shown(), list[RateLimitNews]()
 
     def watch(news: RateLimitNews) -> None:
-        told.append(news)
+        reported.append(news)
         shown.on_rate_limit(news)
 
     pool.watch = watch
     run_virtual(model.generate(ask()))
-    assert told[0] == RateLimitNews("acme", 0.0, 600.0)
-    assert [news.over for news in told] == [False] * (len(told) - 1) + [True]
+    assert reported[0] == RateLimitNews("acme", 0.0, 600.0)
+    assert [news.over for news in reported] == [False] * (len(reported) - 1) + [True]
     assert "acme answers 429: waiting 0:00 of at most 10:00" in shown.lines[0]
     assert "acme answers 429: waiting 1:" in shown.lines[-2] and "429" not in shown.lines[-1]
 

@@ -161,7 +161,7 @@ OTHER: list[Any] = [
 ]
 
 
-def told(error: Any, sent: dict[str, Any], ask: Any) -> str:
+def advice(error: Any, sent: dict[str, Any], ask: Any) -> str:
     body = json.dumps({"detail": error} if isinstance(error, list) else {"error": error})
     failure = with_sent(error_of(400, body, {}), ask(**sent))
     said = explain(failure, Caller("claude at x", "m"))
@@ -172,13 +172,13 @@ def told(error: Any, sent: dict[str, Any], ask: Any) -> str:
 @pytest.mark.parametrize(("error", "name"), [*REFUSALS, *MORE_REFUSALS])
 def test_the_message_names_the_setting_and_the_fix(error: Any, name: str, ask: Any) -> None:
     error = error if isinstance(error, dict | list) else {"message": error, "type": "invalid_request_error"}
-    said = told(error, SENT, ask)
+    said = advice(error, SENT, ask)
     assert f"'{name}'" in said and f"{name}=null" in said
     assert len(said.splitlines()) <= 3
 
 
 def test_a_conflict_names_both(ask: Any) -> None:
-    said = told({"message": BOTH}, SENT, ask)
+    said = advice({"message": BOTH}, SENT, ask)
     assert "only one of the settings 'temperature' and 'top_p'" in said
     assert "--generation top_p=null" in said and "--generation temperature=null" in said
 
@@ -192,7 +192,7 @@ def test_a_conflict_names_both(ask: Any) -> None:
     ],
 )
 def test_another_name_of_the_limit(said: str, ask: Any) -> None:
-    fix = told({"message": said, "param": "max_tokens", "code": "unsupported_parameter"}, SENT, ask)
+    fix = advice({"message": said, "param": "max_tokens", "code": "unsupported_parameter"}, SENT, ask)
     assert "--generation max_tokens=null" in fix and "max_completion_tokens=512" in fix
 
 
@@ -212,7 +212,7 @@ TOO_HIGH = [
 @pytest.mark.parametrize(("message", "most"), TOO_HIGH)
 @pytest.mark.parametrize("param", ["", "max_tokens"])
 def test_a_limit_over_what_the_model_gives_is_to_be_lowered(message: str, most: str, param: str, ask: Any) -> None:
-    said = told({"message": message, "param": param, "code": "invalid_value"}, {**SENT, "max_tokens": 100_000}, ask)
+    said = advice({"message": message, "param": param, "code": "invalid_value"}, {**SENT, "max_tokens": 100_000}, ask)
     assert f"--generation max_tokens={most}" in said and "the limit of 100000 tokens" in said
     assert "=null" not in said and "context" not in said and len(said.splitlines()) <= 3
 

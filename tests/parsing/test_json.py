@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.parsing.json.mending import Effort, UnreadableError, mend
+from creval.parsing.json.repair import Effort, UnreadableError, repair
 from creval.parsing.json.scan import holds_json
 from creval.parsing.json.values import JsonArray, JsonObject
 
@@ -27,8 +27,8 @@ WORDS = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12)
         ('{"words": ["a", "b"], "why": "no"}', ["a", "b"], "json_array/object"),
         ('{"answer": {"notes": ["n"], "words": ["a", "b"]}}', ["a", "b"], "json_array/object"),
         ('Result: {"answer": {"words": ["a", "b"]}} done', ["a", "b"], "json_array/embedded"),
-        ("['don't', 'o'clock', \"x\"]", ["don't", "o'clock", "x"], "json_array/mended"),
-        ("[“a”, ‘b’,]", ["a", "b"], "json_array/mended"),
+        ("['don't', 'o'clock', \"x\"]", ["don't", "o'clock", "x"], "json_array/repaired"),
+        ("[“a”, ‘b’,]", ["a", "b"], "json_array/repaired"),
         ('[["a", "b"], ["c"]]', [["a", "b"], ["c"]], "json_array"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_cut_draft_does_not_hide_what_comes_first_when_the_first_counts():
 )
 def test_an_object_with_a_slip_is_repaired(text, value):
     parsed = JsonObject().parse(text)
-    assert (parsed.value, parsed.route) == (value, "json_object/mended")
+    assert (parsed.value, parsed.route) == (value, "json_object/repaired")
 
 
 @given(WORDS, st.integers(0, 200), st.sampled_from(['"', ",", "\n", "", "'", "]", "}"]))
@@ -112,7 +112,7 @@ def test_nothing_is_lost_or_invented_by_mending(words, at, inserted):
     at %= len(text)
     broken = text[:at] + inserted + text[at + (not inserted) :]
     parsed = JsonObject().parse(broken)
-    if parsed.ok and parsed.route == "json_object/mended":  # the whole answer is the object
+    if parsed.ok and parsed.route == "json_object/repaired":  # the whole answer is the object
         written = json.dumps(parsed.value, ensure_ascii=False)
         for escape in ("\\n", "\\t", "\\r", "\\b", "\\f"):
             written, broken = written.replace(escape, ""), broken.replace(escape, "")
@@ -125,11 +125,11 @@ def test_the_library_is_stopped_where_it_looks_at_the_text_again_and_again():
     text = '["q" "x" ' + '{"a" ' * 8_000 + "]"
     effort = Effort(reads=50_000)
     with pytest.raises(UnreadableError, match="too long to be repaired"):
-        mend(text, 0, effort)
+        repair(text, 0, effort)
     assert -10 <= effort.left < 0
     slip = json.dumps({"results": [{"word": f"w{i}", "reason": "a small rock"} for i in range(200)]})
     enough = Effort(reads=5 * len(slip))
-    assert len(mend(slip[:-2] + ",]}", 0, enough)[0]["results"]) == 200 and enough.left > 0
+    assert len(repair(slip[:-2] + ",]}", 0, enough)[0]["results"]) == 200 and enough.left > 0
 
 
 def test_choose():

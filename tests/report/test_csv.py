@@ -97,9 +97,11 @@ def test_commands_write_no_formula_and_docs_are_found_again(tmp_path: Path) -> N
     with ChatServer(answer="w") as server:
         options = creval.RunOptions(output=tmp_path / "run", base_url=server.url)
         run = creval.run([str(tmp_path / "odd.yaml")], "hosted_vllm/x", options).folder
-    told = CliRunner().invoke(samples_command, [str(run), "--csv"]).output
-    assert sorted(row["doc"] for row in csv.DictReader(io.StringIO(told))) == sorted(["'=1+1", "-5", "plain", "'-x"])
-    (tmp_path / "docs.csv").write_text(told)
+    reported = CliRunner().invoke(samples_command, [str(run), "--csv"]).output
+    assert sorted(row["doc"] for row in csv.DictReader(io.StringIO(reported))) == sorted(
+        ["'=1+1", "-5", "plain", "'-x"]
+    )
+    (tmp_path / "docs.csv").write_text(reported)
     assert sorted(read_doc_ids(tmp_path / "docs.csv")) == sorted(ids)
 
 

@@ -122,12 +122,12 @@ def test_outside_a_notebook_nothing_is_shown_unless_wanted(
 
     class Told:
         def on_finish(self, results: Any) -> None:
-            told.append(results["status"])
+            reported.append(results["status"])
 
-    told: list[str] = []
+    reported: list[str] = []
     options = RunOptions(limit=3, output=Path("loud"))
     creval.run(["rat"], "baseline/floor", options, Told(), progress=True)  # type: ignore[arg-type]
-    assert "generate: 3 of 3 done" in capsys.readouterr().err and told == ["done"]
+    assert "generate: 3 of 3 done" in capsys.readouterr().err and reported == ["done"]
 
 
 def test_metrics_are_plain_data_and_a_name_that_is_none_is_reported(

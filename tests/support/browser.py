@@ -96,9 +96,9 @@ class Player:
             return wait.until(lambda _: true())
         except TimeoutException:
             ended = self.process.poll()
-            told = "still running" if ended is None else f"ended with {ended}: {self.process.communicate()}"
+            reported = "still running" if ended is None else f"ended with {ended}: {self.process.communicate()}"
             page = self.browser.execute_script("return document.body.innerText")
-            pytest.fail(f"waited in vain. The run: {told}. The page:\n{page}\n{self.browser.get_log('browser')}")
+            pytest.fail(f"waited in vain. The run: {reported}. The page:\n{page}\n{self.browser.get_log('browser')}")
 
     def until_closing(self) -> None:
         self.until(lambda: self.all("#closing:not([hidden])"))

@@ -131,10 +131,10 @@ class CompletionsServer:
             value, greedy = logprob_of(scored[:place], token)
             values.append(value if place else None)
             tops.append(({token: value} if greedy else {"!": value / 2, token: value}) if place else None)
-        told = {"tokens": scored, "token_logprobs": values, "top_logprobs": tops}
-        choice = {"index": index, "text": "".join(scored), "finish_reason": "length", "logprobs": told}
+        reported = {"tokens": scored, "token_logprobs": values, "top_logprobs": tops}
+        choice = {"index": index, "text": "".join(scored), "finish_reason": "length", "logprobs": reported}
         if not self.echoes or not body.get("echo"):
-            last = {name: column[-1:] for name, column in told.items()}
+            last = {name: column[-1:] for name, column in reported.items()}
             return choice | {"text": " so", "logprobs": last}
         if self.vllm and body.get("prompt_logprobs") is not None:
             entries = [self._entry(*row) for row in zip(tokens, values, tops, strict=False)]

@@ -61,7 +61,7 @@ def invoke(arguments: Sequence[str]) -> int:
             import traceback
 
             traceback.print_exc()
-        _complain("\n".join([_told(error, words), *getattr(error, "__notes__", ())]))
+        _complain("\n".join([_message_of(error, words), *getattr(error, "__notes__", ())]))
         return error.exit_code
     except click.ClickException as error:
         error.show()
@@ -92,7 +92,7 @@ def invoke(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _told(error: CrevalError, words: Sequence[str]) -> str:
+def _message_of(error: CrevalError, words: Sequence[str]) -> str:
     """Return the message; where trust is missing with the very command line that was typed, and `--trust` in it."""
     advise = getattr(error, "advise", None)
     if advise is not None:

@@ -70,9 +70,9 @@ class Guarded:
     def _call(self, method: str, *given: Any) -> None:
         for inner in tuple(self._inner):
             try:
-                told = getattr(inner, method, None)
-                if told is not None:  # an observer may leave out what it does not want to know
-                    told(*given)
+                callback = getattr(inner, method, None)
+                if callback is not None:  # an observer may leave out what it does not want to know
+                    callback(*given)
             except Exception as error:
                 what = f"{type(inner).__name__}.{method}: {type(error).__name__}: {error}"
                 _LOG.warning("an observer failed and is left out from here on: %s", what)

@@ -102,8 +102,8 @@ class RunSteps:
             status = "interrupted" if interrupted else "detached" if isinstance(error, DetachedError) else "failed"
             with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
                 self._end(status)
-            told = isinstance(error, RunError | ScoringError)  # their fixes say how to go on
-            if interrupted or (isinstance(error, CrevalError) and not told):
+            with_fix = isinstance(error, RunError | ScoringError)  # their fixes say how to go on
+            if interrupted or (isinstance(error, CrevalError) and not with_fix):
                 error.add_note(f"Finished samples are saved. Resume with: {goes_on}")
                 self._tell_batches(error)
             raise

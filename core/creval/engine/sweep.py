@@ -78,7 +78,7 @@ class Sweep:
 
     def keep(self) -> None:
         """Write the file that repeats all of them, and the tasks beside it. Raises RunError where that cannot be."""
-        models = [_told(part.entry, part.folder.name) for part in self.parts]
+        models = [_model_data(part.entry, part.folder.name) for part in self.parts]
         at_once = {"max_models": self.file.max_models} if self.file.max_models > 1 else {}
         keep_files(self.output, self.file.tasks, {"models": models, **at_once}, self.options, self.plans)
 
@@ -209,7 +209,7 @@ def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
         raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", fix="Correct these, or leave them out.")
 
 
-def _told(entry: ModelEntry, name: str) -> str | dict[str, Any]:
+def _model_data(entry: ModelEntry, name: str) -> str | dict[str, Any]:
     """Return a model as a run file states it."""
     own = dict(entry.own or {})
     if "base_url" in own:

@@ -164,13 +164,13 @@ class AdaptiveLimiter:
         elif first or slot.probe or pause > 0:
             wait = pause if pause > 0 else self._probe_wait()
             self._pause_until = min(end, max(self._pause_until, now + wait))
-            self._tell()
+            self._notify()
 
     def _accepted(self) -> None:
         """The provider takes calls again."""
         if self._refusing_since is None:
             return
-        self._tell(over=True)
+        self._notify(over=True)
         self._refusing_since, self._pause_until = None, 0.0
         if self._taking is not None:
             self._taking.cancel()
@@ -196,7 +196,7 @@ class AdaptiveLimiter:
             closed=True,
         )
 
-    def _tell(self, over: bool = False) -> None:
+    def _notify(self, over: bool = False) -> None:
         if self.watch is not None and self._refusing_since is not None:
             seconds = self._clock.now() - self._refusing_since
             self.watch(RateLimitNews(self._provider, seconds, self.patience, over))
@@ -279,12 +279,12 @@ class LimiterPool:
         if limiter is None:
             limiter = AdaptiveLimiter(ceiling, self._clock, policy, provider)
             limiter = self._limiters.setdefault((provider, base_url), limiter)  # another thread may have made it
-            limiter.watch = self._tell
+            limiter.watch = self._notify
         limiter.raise_ceiling(ceiling)
         if self._within is not None:
             limiter.within = self._within.get(provider, base_url, ceiling, remote=remote)
         return limiter
 
-    def _tell(self, news: RateLimitNews) -> None:
+    def _notify(self, news: RateLimitNews) -> None:
         if self.watch is not None:
             self.watch(news)

@@ -104,20 +104,20 @@ class Model:
 
     def check(self) -> None:
         """Raise UsageError for what a first call would lack, such as a key; nothing is asked."""
-        self._tell("check")
+        self._call_if_defined("check")
 
     def prepare(self) -> None:
         """A first call is about to come: the provider may do what takes long."""
-        self._tell("prepare")
+        self._call_if_defined("prepare")
 
     def rest(self) -> None:
         """No further call is expected: the provider may let go of what it can make again."""
-        self._tell("rest")
+        self._call_if_defined("rest")
 
-    def _tell(self, name: str) -> None:
-        told = getattr(self._parts.provider, name, None)
-        if callable(told):
-            told()
+    def _call_if_defined(self, name: str) -> None:
+        method = getattr(self._parts.provider, name, None)
+        if callable(method):
+            method()
 
     def stats(self) -> ModelStats:
         """What has been done so far."""

@@ -51,16 +51,16 @@ class MediaFolder:
         except OSError as error:
             raise disk_error(error, self.path) from error
 
-    def find(self, told: Mapping[str, Any], most: int = MAX_MEDIA) -> bytes | None:
+    def find(self, part: Mapping[str, Any], most: int = MAX_MEDIA) -> bytes | None:
         """Return the bytes of a part by what a sample says of it; None where they are not here, or others.
 
         Raises StrangeFileError where the file is a link, no plain file, or larger than `most` bytes.
         """
-        digest = told.get("sha256")
+        digest = part.get("sha256")
         if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
             return None
         try:
-            data = read_bytes(self.path / media_file_name(told), most)
+            data = read_bytes(self.path / media_file_name(part), most)
         except FileNotFoundError:
             return None
         return data if hashlib.sha256(data).hexdigest() == digest else None

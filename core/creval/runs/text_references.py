@@ -63,10 +63,10 @@ def message_reference(message: Mapping[str, Any]) -> dict[str, Any]:
     if "digest" in message:
         return dict(message)
     content = message["content"]
-    told = {name: value for name, value in message.items() if name != "content"}
+    rest = {name: value for name, value in message.items() if name != "content"}
     if not isinstance(content, str):
-        return {**told, "content": [*map(_part_reference, content)]}
-    return {**told, "digest": text_digest(content), "characters": len(content)}
+        return {**rest, "content": [*map(_part_reference, content)]}
+    return {**rest, "digest": text_digest(content), "characters": len(content)}
 
 
 def _part_reference(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,6 +224,6 @@ def _filled(call: CallRecord, texts: Mapping[str, Any]) -> CallRecord:
     messages: list[Mapping[str, Any]] = []
     for each in call.messages:
         digest = each.get("digest") or content_digest(each["content"])
-        told = {name: value for name, value in each.items() if name not in ("digest", "characters")}
-        messages.append({**told, "content": texts[digest]} if digest in texts else each)
+        rest = {name: value for name, value in each.items() if name not in ("digest", "characters")}
+        messages.append({**rest, "content": texts[digest]} if digest in texts else each)
     return replace(call, messages=messages)

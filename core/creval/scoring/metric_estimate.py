@@ -114,7 +114,7 @@ class _Making:
         return "cluster_bootstrap" if self.number[1] is None and not few else "t"
 
     def _clopper_pearson(self) -> _Found:
-        docs = self._told("effective_docs", len(self.clusters))
+        docs = self._from_aggregation("effective_docs", len(self.clusters))
         low, high = clopper_pearson(self.number[0], docs, self.confidence)
         return (float(low), float(high)), "clopper_pearson", None
 
@@ -129,7 +129,7 @@ class _Making:
             return _none(f"one {unit} has all the weight" if whole else "the aggregation has no standard error")
         if self._still(error):
             return _none(self._no_variation)
-        freedom = self._told("degrees_of_freedom", len(self.clusters) - 1)
+        freedom = self._from_aggregation("degrees_of_freedom", len(self.clusters) - 1)
         low, high = self.scale.low, self.scale.high
         if low is None and high is None:
             return t_interval(value, error, freedom, self.confidence), "t", None
@@ -159,7 +159,7 @@ class _Making:
             return _none(self._no_variation)
         return interval, "cluster_bootstrap", None
 
-    def _told(self, what: str, otherwise: float) -> float:
+    def _from_aggregation(self, what: str, otherwise: float) -> float:
         """What the aggregation says of its docs, where it does."""
         tell = getattr(self.aggregation, what, None)
         return otherwise if tell is None else float(tell(self.clusters))

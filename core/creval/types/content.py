@@ -103,11 +103,11 @@ class MediaPart:
 
     def to_json(self) -> dict[str, Any]:
         """Return the part as a run folder holds it: by its digest, without the bytes."""
-        told: dict[str, Any] = {"type": self.kind}
+        data: dict[str, Any] = {"type": self.kind}
         if self.url:
-            return {**told, "url": self.url}
-        told |= {"sha256": self.digest, "media_type": self.media_type, "bytes": len(self.data)}
-        return told | ({"name": self.name} if self.name else {})
+            return {**data, "url": self.url}
+        data |= {"sha256": self.digest, "media_type": self.media_type, "bytes": len(self.data)}
+        return data | ({"name": self.name} if self.name else {})
 
 
 Part = TextPart | MediaPart
@@ -201,9 +201,9 @@ def kind_of(media_type: str) -> PartKind:
     return "image" if first == "image" else "audio" if first == "audio" else "file"
 
 
-def media_file_name(told: Mapping[str, Any]) -> str:
+def media_file_name(data: Mapping[str, Any]) -> str:
     """Return how the file of a part is called in the folder `media`, from what a run folder says of the part."""
-    return f"{told['sha256']}.{MEDIA_TYPES.get(str(told.get('media_type')), 'bin')}"
+    return f"{data['sha256']}.{MEDIA_TYPES.get(str(data.get('media_type')), 'bin')}"
 
 
 def data_url(media_type: str, data: bytes) -> str:
@@ -229,8 +229,8 @@ def content_digest(content: str | Sequence[Mapping[str, Any]]) -> str:
     return hashlib.sha256(json.dumps([*map(_part_digest, content)]).encode()).hexdigest()
 
 
-def _part_digest(told: Mapping[str, Any]) -> Sequence[str]:
-    kind = str(told["type"])
-    if "text" in told:
-        return kind, content_digest(str(told["text"]))
-    return kind, str(told.get("digest") or told.get("sha256") or content_digest(str(told.get("url", ""))))
+def _part_digest(data: Mapping[str, Any]) -> Sequence[str]:
+    kind = str(data["type"])
+    if "text" in data:
+        return kind, content_digest(str(data["text"]))
+    return kind, str(data.get("digest") or data.get("sha256") or content_digest(str(data.get("url", ""))))

@@ -46,8 +46,8 @@ class ToolCall:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data; `malformed` where the arguments are no JSON object."""
-        told: dict[str, Any] = {"id": self.id, "name": self.name, "arguments": self.arguments}
-        return told if self.values is not None else {**told, "malformed": True}
+        data: dict[str, Any] = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        return data if self.values is not None else {**data, "malformed": True}
 
 
 def tool_calls_from_json(data: Sequence[Mapping[str, Any]] | None) -> tuple[ToolCall, ...]:

@@ -159,7 +159,7 @@ ONE, TWO = '{"word": "stone", "reason": "x"}', '{"word": "sand", "reason": "y"}'
 )
 def test_a_slip_of_json_is_repaired_and_never_read_as_commas(answer: str) -> None:
     parsed = PaceChain().parse(answer)
-    assert parsed.value == ["stone", "sand"] and parsed.route.endswith("/mended")
+    assert parsed.value == ["stone", "sand"] and parsed.route.endswith("/repaired")
 
 
 @pytest.mark.parametrize(

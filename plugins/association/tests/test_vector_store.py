@@ -153,6 +153,6 @@ def test_a_store_in_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_progress_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("creval_association.vector_files._TOLD_EVERY", 3)
-    told: list[int] = []
-    build_store(write(tmp_path, GLOVE), "g", tmp_path, progress=told.append)
-    assert told == [3, 6]
+    reported: list[int] = []
+    build_store(write(tmp_path, GLOVE), "g", tmp_path, progress=reported.append)
+    assert reported == [3, 6]

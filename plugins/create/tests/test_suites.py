@@ -25,5 +25,5 @@ def test_no_temperature_is_sent(suite: str, sent: list[dict[str, Any]], tmp_path
         )
         creval.run([suite], "chat/thinker", options)
         bodies = [request.body for request in server.requests]
-    told = [{name: body[name] for name in body if name not in ("model", "messages")} for body in bodies]
-    assert sorted(told, key=str) == sorted(sent, key=str)
+    reported = [{name: body[name] for name in body if name not in ("model", "messages")} for body in bodies]
+    assert sorted(reported, key=str) == sorted(sent, key=str)

@@ -88,9 +88,9 @@ class _Template:
 def marks_of(apply: Any, prompt: str) -> Marks | None:
     """Return the marks of a template: what it writes around a thought, else what its prompts end in."""
     asked = {"role": "user", "content": "?"}
-    told = {"reasoning_content": _THOUGHT, "thinking": _THOUGHT, "reasoning": _THOUGHT}
+    thoughts = {"reasoning_content": _THOUGHT, "thinking": _THOUGHT, "reasoning": _THOUGHT}
     try:
-        whole = apply([asked, {"role": "assistant", "content": _SAID, **told}])
+        whole = apply([asked, {"role": "assistant", "content": _SAID, **thoughts}])
         head = apply([asked], add_generation_prompt=True)
     except Exception:  # it takes no such conversation
         whole = head = ""

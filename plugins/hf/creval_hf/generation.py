@@ -97,7 +97,7 @@ class _Line:
         self.sampling = row.sampling
         self.tokens: list[int] = []
         self.reason: str | None = None
-        self.told: list[tuple[float, list[tuple[int, float]]]] = []
+        self.logprobs: list[tuple[float, list[tuple[int, float]]]] = []
         self.random = random.Random(row.sampling.seed)
         self.counts: Counter[int] = Counter()
         self._tokenizer = tokenizer
@@ -155,7 +155,7 @@ class _Line:
         before = len(self._tail)
         seen, first, read, written = [*self._tail, *self.tokens], 0, before, 0
         body = len(self.tokens) - self._ended_by_token
-        for place, (logprob, top) in enumerate(self.told[: len(self.tokens)]):
+        for place, (logprob, top) in enumerate(self.logprobs[: len(self.tokens)]):
             if self._cut is not None and written >= len(text):
                 break
             piece, end = "", before + place + 1
@@ -221,7 +221,7 @@ def _drawn(line: _Line, scores: Any) -> int:
     if plain is not None:
         values, tokens = torch.topk(plain, sampling.top) if sampling.top else (plain[:0], plain[:0])
         top = list(zip(map(int, tokens.tolist()), values.tolist(), strict=True))
-        line.told.append((float(plain[token]), top))
+        line.logprobs.append((float(plain[token]), top))
     return token
 
 

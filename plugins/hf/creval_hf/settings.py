@@ -39,7 +39,7 @@ class Sampling:
 
     @property
     def plain(self) -> bool:
-        """Whether the most probable token is taken as it is, and nothing is told of it."""
+        """Whether the most probable token is taken as it is, without log-probabilities."""
         changed = self.presence or self.frequency or self.repetition != 1.0 or self.bias
         return self.temperature == 0 and not self.logprobs and not changed
 

@@ -42,8 +42,8 @@ def card(former: str | None, repository: str, paths: Collection[str], made: Mapp
     metadata["configs"] = [*ours, *kept]
     metadata["tags"] = sorted({*metadata.get("tags", []), "creval"})
     front = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True, width=1000)
-    told = {**_told(text), **made}
-    own = f"{BEGIN}\n\n{_body(repository, {run: told.get(run, '') for run in runs}, tasks)}\n{END}"
+    texts = {**_texts_of(text), **made}
+    own = f"{BEGIN}\n\n{_body(repository, {run: texts.get(run, '') for run in runs}, tasks)}\n{END}"
     return f"---\n{front}---\n\n{_replaced(text, own, repository)}"
 
 
@@ -66,7 +66,7 @@ def _replaced(text: str, own: str, repository: str) -> str:
     return f"{kept}\n\n{own}\n" if kept else f"# {repository}\n\n{own}\n"
 
 
-def _told(text: str) -> dict[str, str]:
+def _texts_of(text: str) -> dict[str, str]:
     """Return what the own part of a card says of its runs."""
     begin, end = text.find(BEGIN), text.find(END)
     return dict(_LINE.findall(text[begin:end])) if 0 <= begin < end else {}

@@ -187,8 +187,8 @@ def test_a_sweep_and_several_runs_go_in_one_commit(
     cut.write_text(cut.read_text().replace('"status": "done"', '"status": "interrupted"'))
     other = make_run(tmp_path / "other", {"a": "yes"})
     assert invoke(["push", str(sweep), str(other), "--repo", REPO]) == 0
-    told = capsys.readouterr()
-    assert f"left out: {folders[2]} (interrupted)" in told.err and f"creval pull {REPO}" in told.out
+    reported = capsys.readouterr()
+    assert f"left out: {folders[2]} (interrupted)" in reported.err and f"creval pull {REPO}" in reported.out
     assert [commit.title for commit in hub.dataset(REPO).commits][1:] == ["creval: 3 runs"]
     names = [folder.name for folder, _ in pull_runs(REPO, tmp_path / "back")]
     assert sorted(names) == sorted(published_name(creval.open_run(each)) for each in (*folders[:2], other))

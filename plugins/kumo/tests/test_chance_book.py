@@ -68,7 +68,7 @@ def test_the_rule_holds_every_number_that_the_posterior_needs() -> None:
 def test_a_rule_with_less_or_another_number_is_found_out(before: str, after: str) -> None:
     assert before in SOUND
     faults = book_faults(SOUND.replace(before, after), GAME)
-    assert faults and all(fault.startswith("it is not told that: ") for fault in faults)
+    assert faults and all(fault.startswith("it does not say that: ") for fault in faults)
 
 
 def test_a_rule_in_other_markup_is_understood() -> None:
@@ -104,14 +104,14 @@ def test_a_claim_of_certainty_is_found_out(claim: str) -> None:
     names = said.removeprefix("this speaks against ").removesuffix(".")
     assert book_faults(SOUND.replace(line, f"{head}: evidence against {names}."), GAME) == []
     faults = book_faults(SOUND.replace(line, f"{head}: {claim.format(names)}."), GAME)
-    assert any("is said to rule something out" in fault or "is not told" in fault for fault in faults)
+    assert any("is said to rule something out" in fault or "is not stated" in fault for fault in faults)
 
 
 def test_faults_are_worded_for_evidence() -> None:
     truth = GAME.truths[0]
     line = next(line for line in re.findall(r"^- If .*$", SOUND, re.MULTILINE) if f"against {truth}." in line)
     (fault,) = book_faults(SOUND.replace(line, line.replace(f"against {truth}", "against no disease")), GAME)
-    assert re.fullmatch(rf"it is not told that the result .* of '.*' speaks against {truth!r}", fault)
+    assert re.fullmatch(rf"it does not say that the result .* of '.*' speaks against {truth!r}", fault)
     other = next(name for name in GAME.truths if name not in line)
     (fault,) = book_faults(SOUND.replace(line, line.replace(f"{truth}.", f"{truth} and {other}.")), GAME)
     assert fault.startswith(repr(other)) and fault.endswith("which does not speak against it")
@@ -132,7 +132,7 @@ def test_a_model_is_told_the_rule_in_every_prompt_and_held_to_it() -> None:
     with ChatServer([Answer(text) for text in (without, NO_ERRORS, SOUND, NO_ERRORS)]) as server:
         book = ask_server(server, work)
     assert (book.text, book.revisions) == (SOUND, 1)
-    assert [error.startswith("it is not told that: With a probability of 85%") for error in book.errors] == [True]
+    assert [error.startswith("it does not say that: With a probability of 85%") for error in book.errors] == [True]
     for number in range(4):
         sent = messages(server, number)[0]["content"]
         assert " ".join(chance_rule(GAME)) in sent and '"speaks against" and never "rules out"' in sent

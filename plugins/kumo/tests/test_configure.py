@@ -111,9 +111,9 @@ def test_a_faulty_configuration_is_written_again_with_its_faults(kind: FaultKind
     assert faulty != WHOLE
     with ChatServer([Answer(PROMPT), Answer(faulty), Answer(WHOLE)]) as server:
         assert ask_server(server, lambda augmenter: configure(augmenter, PROPOSAL)) == as_written(MEDICAL)
-        told = messages(server, 2)
-        assert told[1]["content"] == faulty
-        assert f"- {kind.value}: " in told[2]["content"]
+        reported = messages(server, 2)
+        assert reported[1]["content"] == faulty
+        assert f"- {kind.value}: " in reported[2]["content"]
 
 
 def test_touching_ranges_are_a_fault() -> None:

@@ -138,8 +138,8 @@ def test_books_by_template_and_their_check(say: Say, tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in spoilt))
     code, out, err = say("book", "s.jsonl", "--check")
     assert code == 1 and err == "3 books, 2 with faults\n" and "chemical-4x6-1: the truth" in out
-    code, _, _ = say("book", "s.jsonl", "-o", "mended.jsonl")
-    assert code == 0 and rows(tmp_path / "mended.jsonl") == rows(tmp_path / "g.jsonl")
+    code, _, _ = say("book", "s.jsonl", "-o", "repaired.jsonl")
+    assert code == 0 and rows(tmp_path / "repaired.jsonl") == rows(tmp_path / "g.jsonl")
 
 
 def book_writer(request: Received) -> Answer:

@@ -303,7 +303,7 @@ def bayesian_player(request: Received) -> Answer:
     system = messages[0]["content"]
     truths = json.loads(re.search(r"^Possible .*?: (\[.*\])$", system, re.MULTILINE)[1])  # type: ignore[index]
     actions = json.loads(re.search(r"^Available .*?: (\[.*\])$", system, re.MULTILINE)[1])  # type: ignore[index]
-    told = float(re.search(r"With a probability of ([\d.]+)% it was drawn", system)[1]) / 100  # type: ignore[index]
+    reported = float(re.search(r"With a probability of ([\d.]+)% it was drawn", system)[1]) / 100  # type: ignore[index]
     seen = [json.loads(m[1]) for one in messages[2:] if (m := re.search(r"action: (\{.*?\})$", one["content"], re.M))]
     weights = dict.fromkeys(truths, 1.0)
     for result in seen:
@@ -312,7 +312,7 @@ def bayesian_player(request: Received) -> Answer:
         hit = next(place for place, (shown, _) in enumerate(items) if matches(shown, result["observation"]))
         for truth in truths:
             spared = [place for place, (_, effect) in enumerate(items) if truth not in effect]
-            weights[truth] *= told * (hit in spared) / len(spared) + (1 - told) / len(items)
+            weights[truth] *= reported * (hit in spared) / len(spared) + (1 - reported) / len(items)
     rest = [action for action in actions if action not in [result["action"] for result in seen]]
     name = rest[0] if rest else max(truths, key=lambda truth: weights[truth])
     return Answer(f"I reckon.\n<ANSWER> {name} </ANSWER>")

@@ -171,9 +171,9 @@ def test_a_file_that_another_process_writes_is_refused(tmp_path: Path) -> None:
 
 def test_progress_and_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("creval_kumo.trajectories.writer._FLUSH_EVERY", 4)
-    told: list[int] = []
-    write_trajectories(MEDICAL, 10, tmp_path / "golden.jsonl", progress=told.append)
-    assert told == [4, 8]
+    reported: list[int] = []
+    write_trajectories(MEDICAL, 10, tmp_path / "golden.jsonl", progress=reported.append)
+    assert reported == [4, 8]
     (tmp_path / "file").write_text("")
     with pytest.raises(CrevalError, match="cannot be written"):
         write_trajectories(MEDICAL, 1, tmp_path / "file" / "golden.jsonl")

@@ -221,11 +221,11 @@ def prompt_tokens(choice: Mapping[str, Any], prompt: list[int] | str, generates:
             for place, entry in enumerate(own)
         ]
     else:
-        told = choice.get("logprobs")
-        values = told.get("token_logprobs") if isinstance(told, Mapping) else None
-        if not isinstance(told, Mapping) or not isinstance(values, list):
+        logprobs = choice.get("logprobs")
+        values = logprobs.get("token_logprobs") if isinstance(logprobs, Mapping) else None
+        if not isinstance(logprobs, Mapping) or not isinstance(values, list):
             return None
-        columns = (_column(told, "tokens", len(values)), values, _column(told, "top_logprobs", len(values)))
+        columns = (_column(logprobs, "tokens", len(values)), values, _column(logprobs, "top_logprobs", len(values)))
         tokens = [_echoed(*row) for row in zip(*columns, strict=True)]
         tokens = tokens[: len(ids)] if ids is not None else tokens[: len(tokens) - generates]
     whole = len(tokens) == len(ids) if ids is not None else bool(tokens) or not prompt
@@ -233,8 +233,8 @@ def prompt_tokens(choice: Mapping[str, Any], prompt: list[int] | str, generates:
     return tokens if whole and all(token is not None for token in tokens[1:]) else None
 
 
-def _column(told: Mapping[str, Any], name: str, length: int) -> list[Any]:
-    column = told.get(name)
+def _column(logprobs: Mapping[str, Any], name: str, length: int) -> list[Any]:
+    column = logprobs.get(name)
     return column if isinstance(column, list) and len(column) == length else [None] * length
 
 

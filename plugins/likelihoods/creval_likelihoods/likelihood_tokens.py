@@ -99,8 +99,8 @@ class ServerTokenizer:
     async def prefix(self) -> list[int]:
         """Return the token that begins a text: the tokenizer's first, else its last special token; none if untold."""
         body = _parsed(await self.post("/tokenizer_info", None))
-        told = [body.get(name) for name in ("bos_token", "eos_token")] if isinstance(body, dict) else []
-        names = [each.get("content") if isinstance(each, dict) else each for each in told]
+        given = [body.get(name) for name in ("bos_token", "eos_token")] if isinstance(body, dict) else []
+        names = [each.get("content") if isinstance(each, dict) else each for each in given]
         first = next((name for name in names if isinstance(name, str) and name), "")
         return (await self.encode(first))[:1]
 

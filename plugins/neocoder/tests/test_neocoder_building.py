@@ -315,9 +315,9 @@ def test_every_new_technique_may_be_drawn() -> None:
 )
 def test_what_is_no_problem(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     good, bad = rows(2)
-    with pytest.raises(DataError, match=said) as told:
+    with pytest.raises(DataError, match=said) as reported:
         read_problem_file(problem_file(tmp_path, [good, bad | change]))
-    assert str(told.value.where).endswith("problem 2")
+    assert str(reported.value.where).endswith("problem 2")
 
 
 def test_problems_are_distinguished_and_there_is_one_at_least(tmp_path: Path) -> None:

@@ -137,10 +137,10 @@ def logprob(token: str, *others: str) -> TokenLogprob:
 
 
 def test_a_completion_as_tokens() -> None:
-    told = (logprob("de", "x"), logprob("f"), logprob("", "!"))
-    found = continuation(Completion("def", logprobs=told))
+    reported = (logprob("de", "x"), logprob("f"), logprob("", "!"))
+    found = continuation(Completion("def", logprobs=reported))
     assert (list(found.tokens), len(found.alternatives), found.cut) == (["de", "f"], 3, False)
-    assert continuation(Completion("de", "length", logprobs=told[:1])).cut
+    assert continuation(Completion("de", "length", logprobs=reported[:1])).cut
     other = continuation(Completion("dé", logprobs=(logprob("d\ufffd", "x"), logprob("\ufffd"))))
     assert (list(other.tokens), len(other.alternatives)) == (["dé"], 1)
     with pytest.raises(FatalModelError, match="no alternatives"):

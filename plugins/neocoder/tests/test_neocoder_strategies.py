@@ -124,7 +124,7 @@ def test_self_correction_with_tests_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "expected"),
     [
         ("I cannot.", "There is no Python program"),
         ("def solve():\n    print(1 / 0)", "failed: runtime error\nIt said:\nZeroDivisionError"),
@@ -132,13 +132,13 @@ def test_self_correction_with_tests_of_its_own(tmp_path: Path) -> None:
         ("import pandas\ndef solve():\n    print(1)", "failed: missing library"),
     ],
 )
-def test_what_a_model_is_told_of_a_failure(tmp_path: Path, program: str, told: str) -> None:
+def test_what_a_model_is_told_of_a_failure(tmp_path: Path, program: str, expected: str) -> None:
     def say(request: Received) -> str:
         return "Hm." if system(request).startswith(REFLECTING) else program
 
     parameters = "protocol: {neocoder.self_correction: {trials: 2}}\n"
     play = Play(tmp_path, "self_correction", say, parameters, limit="first:1")
-    assert told in play.solver[1].prompt
+    assert expected in play.solver[1].prompt
     assert len(play.solver) == 3
 
 
@@ -215,7 +215,7 @@ def test_sampling_counts_cut_answers_as_failed_tries(tmp_path: Path) -> None:
     assert (play.samples["own01"].status, play.scores["own01"].status) == ("unparsed", "unparsed")
 
 
-def told(tokens: list[tuple[str, float]], finish: str, *others: tuple[str, float]) -> Answer:
+def answer_with(tokens: list[tuple[str, float]], finish: str, *others: tuple[str, float]) -> Answer:
     """A completion with its tokens; `others` might have come in place of the first one."""
     content = [{"token": name, "logprob": at, "top_logprobs": [{"token": name, "logprob": at}]} for name, at in tokens]
     content[0]["top_logprobs"] += [{"token": name, "logprob": at} for name, at in others]  # type: ignore[operator]
@@ -230,8 +230,8 @@ def test_tree_search_leaves_a_cut_rollout_for_a_program_that_passes(tmp_path: Pa
 
     def say(request: Received) -> Answer:
         if request.body["messages"][-1]["role"] == "assistant":
-            return told([(rest, 0.0)], "stop")
-        return told([("def solve():\n    ", -0.357), ("print(1)", 0.0)], "length", (first, -1.204))
+            return answer_with([(rest, 0.0)], "stop")
+        return answer_with([("def solve():\n    ", -0.357), ("print(1)", 0.0)], "length", (first, -1.204))
 
     play = Play(tmp_path, "mcts", say)
     assert play.outcome == {"calls": 2, "rewards": [0.25, 0.25, 1.0], "cut": 2, "programs": 2, "chosen": 2}

@@ -28,7 +28,7 @@ _CRITERIA = params.list_of(
     params.schema(
         name=params.text(pattern="^[a-z][a-z0-9_]*$", about="of its score"),
         definition=params.text(1),
-        called=params.text(1, about="what judges are told it is called; without it the name"),
+        called=params.text(1, about="the name that judges read; by default its own name"),
         positive=params.text(1, about="the word for a solution that fulfils it"),
         negative=params.text(1, about="the word for one that does not"),
         required=("name", "definition"),
@@ -103,7 +103,7 @@ def _register_jury(registry: Registry) -> None:
                 "written", "structured", about="by the prompts' format, or (ours) as JSON under a schema"
             ),
             solution=_SOLUTION,
-            focus=params.one_of("own", "shifted", about="what an analyst that rates and decides is told to heed"),
+            focus=params.one_of("own", "shifted", about="what an analyst that rates and decides looks at"),
             confidence_temperature=_TEMPERATURE,
             verdict_temperature=_TEMPERATURE,
             required=("criteria",),

@@ -113,8 +113,8 @@ def said_by(**changed: str | Callable[[Asked], str | Reply]) -> Script:
     }
 
     def script(asked: Asked) -> str | Reply:
-        told = usual[asked.kind]
-        return told if isinstance(told, str) else told(asked)
+        reported = usual[asked.kind]
+        return reported if isinstance(reported, str) else reported(asked)
 
     return script
 

@@ -66,15 +66,15 @@ def test_a_commit_is_fetched_once_and_played(name: str, tmp_path: Path, monkeypa
     assert played.returncode == 0, played.stderr
     scores = [score.scores["semantic_entropy"] for score in open_run(tmp_path / "run").scores()]
     assert scores == pytest.approx([2.302585] * 2, abs=1e-5)
-    told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
+    reported = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
     if name == "hypogen":
-        assert "Belief" in told
+        assert "Belief" in reported
     else:  # by A22 two sentences begin it and two end it; kept by reference, no run passes them on
         docs = list(open_bookmia(base=tmp_path, options=DataOptions(cache=tmp_path / "cache", offline=True)))
         sentences = [split_sentences(json.loads(line)["snippet"]) for line in text.splitlines()]
         framed = [(" ".join(one[:2]), " ".join(one[-2:])) for one in sentences]
         assert [(doc["starter"], doc["ending"]) for doc in docs] == framed  # type: ignore[index]
-        assert "begins." not in told and "harbour" not in told
+        assert "begins." not in reported and "harbour" not in reported
 
 
 def test_tasks_fetch_their_data_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,8 +94,8 @@ def test_tasks_fetch_their_data_themselves(tmp_path: Path, monkeypatch: pytest.M
         rows = source(base=tmp_path, options=offline)
         assert rows.origin == f"huggingface {DATASETS[name]}@{pinned[name][:12]} split train"
         assert len(rows) == ROWS[name]
-    told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
-    assert "Belief" in told and "harbour" not in told  # excerpts of books are kept by reference
+    reported = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
+    assert "Belief" in reported and "harbour" not in reported  # excerpts of books are kept by reference
 
 
 NEAR = """\
@@ -128,9 +128,9 @@ def test_what_prefetch_fetched_is_enough_for_a_run_offline(name: str, tmp_path: 
     played = run(tmp_path, hub, *arguments)  # the task as shipped; the hub is gone
     assert played.returncode == 0, played.stderr
     assert len(list(open_run(tmp_path / "run").scores())) == 2
-    told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*") if file.is_file())
-    assert bool(re.search(r"Belief \d", told)) == (name == "hypogen")
-    assert not re.search(r"harbour|Excerpt \d", told)  # of BookMIA nothing but digests, in no file
+    reported = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*") if file.is_file())
+    assert bool(re.search(r"Belief \d", reported)) == (name == "hypogen")
+    assert not re.search(r"harbour|Excerpt \d", reported)  # of BookMIA nothing but digests, in no file
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def said_by(**changed: Any) -> Any:
     """A judge that keeps the schema, but for the kinds of questions that are named."""
 
     def script(asked: Asked) -> str:
-        told = {**USUAL, **changed}[asked.kind]
-        found = told(asked) if callable(told) else told
+        reported = {**USUAL, **changed}[asked.kind]
+        found = reported(asked) if callable(reported) else reported
         return found if isinstance(found, str) else json.dumps(found)
 
     return script
@@ -115,7 +115,7 @@ def test_a_turn_comes_back(opinion: str, queries: list[dict[str, str]], speaker:
     text = json.dumps({"answers": "", "opinion": opinion, "queries": queries})
     form = forms_of("structured", 150).turn(speaker)
     turn = form.read(text)
-    assert turn.opinion == opinion.strip() and opinion.strip() in form.told(text)
+    assert turn.opinion == opinion.strip() and opinion.strip() in form.display(text)
     kept = [query for query in queries if query["to"] not in (speaker, "plumber")]
     assert sum(map(len, turn.questions.values())) == len(kept)
     assert len(turn.unaddressed) == len(queries) - len(kept)

@@ -63,12 +63,12 @@ class _Tail:
             if self.start:
                 raise _ReplacedFileError from None
             return
-        told = os.fstat(descriptor)
+        info = os.fstat(descriptor)
         os.close(descriptor)
-        if told.st_size < self.start or self.inode not in (0, told.st_ino):
+        if info.st_size < self.start or self.inode not in (0, info.st_ino):
             raise _ReplacedFileError
-        self.inode = told.st_ino
-        if told.st_size == self.start:
+        self.inode = info.st_ino
+        if info.st_size == self.start:
             return
         for line in whole_lines(self.path, self.start, self.lines):
             self.start, self.lines = line.start + len(line.text), line.number
@@ -148,22 +148,22 @@ class _WatchedRun:
 
     def _take_sample(self, task: str, record: Mapping[str, Any]) -> None:
         sample = read_sample(record)
-        told = Seen(self._write(sample.key), sample, None).to_row()
+        info = Seen(self._write(sample.key), sample, None).to_row()
         self.counts.samples[sample.status.value] += 1
         replies = [call.reply_data for call in sample.calls if call.reply_data]
         self.counts.cost += sum(_number(reply.get("cost")) for reply in replies)
         self.counts.unpriced += sum(reply.get("cost") is None for reply in replies)
-        tokens = [int(_number(told["input_tokens"])), int(_number(told["output_tokens"]))]
+        tokens = [int(_number(info["input_tokens"])), int(_number(info["output_tokens"]))]
         row = {
-            "key": cut(told["key"]),
+            "key": cut(info["key"]),
             "status": sample.status.value,
             "at": cut(sample.started),
-            "input": cut(told["input"]),
-            "target": None if self._person else cut(told["target"]),
+            "input": cut(info["input"]),
+            "target": None if self._person else cut(info["target"]),
             "answer": None,
-            "output": cut(told["output"]),
+            "output": cut(info["output"]),
             "tokens": tokens if any(tokens) else None,
-            "seconds": round(_number(told["seconds"]), 2),
+            "seconds": round(_number(info["seconds"]), 2),
             "reason": cut(sample.reason, 300),
         }
         self.counts.last[tuple(sample.key)] = row
@@ -240,7 +240,7 @@ class LiveRuns:
     """The runs in and below folders, which may be on their way, yet to begin, or somebody else's.
 
     Files are read through the opener of run folders: no links, no odd files. A folder that cannot be read has its
-    fault told, and holds up no other.
+    fault reported, and does not delay the others.
     """
 
     def __init__(self, places: Sequence[Path]) -> None:
@@ -255,21 +255,21 @@ class LiveRuns:
         """Read what is new and return all that the page shows, as plain data."""
         listed = find_runs(self.places)
         end = time.monotonic() + _SECONDS
-        told, samples, errors = [], [], []
+        info, samples, errors = [], [], []
         for number, one in enumerate(listed):
             data = self._refreshed(one, end)
-            told.append(data)
+            info.append(data)
             watched = self._watched.get(one.folder)
             if watched is not None:
                 samples += [{"run": number, **row} for row in watched.counts.last.values()]
                 errors += [{"run": number, **row} for row in watched.counts.errors]
-        names = [f"{one['model']} · {one['folder']}" if _shared(told, one) else one["model"] for one in told]
-        for data, name, short in zip(told, names, short_names(names), strict=True):
+        names = [f"{one['model']} · {one['folder']}" if _shared(info, one) else one["model"] for one in info]
+        for data, name, short in zip(info, names, short_names(names), strict=True):
             data.update(name=name, short=short)
         waiting = [name for place in self.places for name in _waiting(place, listed)]
         over = bool(listed) and not waiting and all(one.status in ENDED for one in listed)
         latest = sorted(samples, key=lambda row: str(row["at"]), reverse=True)[:_SHOWN]
-        return {"runs": told, "waiting": waiting, "samples": latest, "errors": errors[-_ERRORS:], "ended": over}
+        return {"runs": info, "waiting": waiting, "samples": latest, "errors": errors[-_ERRORS:], "ended": over}
 
     def _refreshed(self, one: Listed, end: float) -> dict[str, Any]:
         if one.fault is None:
@@ -299,8 +299,8 @@ def _unreadable(one: Listed, fault: str) -> dict[str, Any]:
     }
 
 
-def _shared(told: Sequence[dict[str, Any]], one: dict[str, Any]) -> bool:
-    return len([each for each in told if each["model"] == one["model"]]) > 1
+def _shared(info: Sequence[dict[str, Any]], one: dict[str, Any]) -> bool:
+    return len([each for each in info if each["model"] == one["model"]]) > 1
 
 
 def _waiting(place: Path, listed: Sequence[Listed]) -> list[str]:

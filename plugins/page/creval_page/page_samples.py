@@ -90,12 +90,12 @@ def collect_samples(runs: Sequence[Run], most: int = MOST) -> PageSamples:
     return page
 
 
-def _add_images(page: PageSamples, told: Mapping[str, Any], media: MediaFolder) -> None:
+def _add_images(page: PageSamples, row: Mapping[str, Any], media: MediaFolder) -> None:
     """Put the images of a transcript into the page, each once, as far as there is room for them.
 
     Its own bytes decide what a file is, not the sample: a run folder may be somebody else's.
     """
-    turns = [*told["turns"], *(turn for judge in told["judges"] for turn in judge["turns"])]
+    turns = [*row["turns"], *(turn for judge in row["judges"] for turn in judge["turns"])]
     for part in (part for turn in turns for part in turn.get("parts", ())):
         digest = part.get("sha256")
         if part.get("type") != "image" or not isinstance(digest, str) or digest in page.images:
@@ -130,13 +130,13 @@ def _rank(key: SampleKey) -> bytes:
 
 def _row(number: int, seen: Seen) -> list[Any]:
     key, score = seen.sample.key, seen.score
-    told = seen._replace(score=score and replace(score, scores={})).to_row()  # a score may be named as a column is
+    record = seen._replace(score=score and replace(score, scores={})).to_row()  # a score may be named as a column is
     scores = {name: round(value, 6) for name, value in (score.scores if score else {}).items()}
     route = score.route if score else None
     row = [number, seen.key, *key, seen.sample.status.value, route, scores, cut(" ".join(seen.sample.answers)) or ""]
-    tokens = [told["input_tokens"], told["output_tokens"]]
-    texts = [cut(told["input"]), cut(told["target"], _SHORT), cut(told["answer"], _SHORT)]
-    return [*row, *texts, tokens if any(tokens) else None, round(float(told["seconds"] or 0), 2)]
+    tokens = [record["input_tokens"], record["output_tokens"]]
+    texts = [cut(record["input"]), cut(record["target"], _SHORT), cut(record["answer"], _SHORT)]
+    return [*row, *texts, tokens if any(tokens) else None, round(float(record["seconds"] or 0), 2)]
 
 
 def cut(value: object, most: int = _PREVIEW) -> str | None:

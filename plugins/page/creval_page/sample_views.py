@@ -183,14 +183,14 @@ def _calls(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answer(completion: Mapping[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"text": completion["text"], **_calls(completion)}
+    view: dict[str, Any] = {"text": completion["text"], **_calls(completion)}
     if completion.get("reasoning"):
-        told["thinking"] = completion["reasoning"]
+        view["thinking"] = completion["reasoning"]
     if completion.get("refusal"):
-        told["refusal"] = completion["refusal"]
+        view["refusal"] = completion["refusal"]
     if completion["finish_reason"] != "stop":
-        told["ended"] = completion["finish_reason"]
-    return told
+        view["ended"] = completion["finish_reason"]
+    return view
 
 
 def _judge(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -191,9 +191,9 @@ def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> di
     """
     samples = collect_samples(runs, most)
     names = _names(runs)
-    told = [_run(run, name, samples, number) for number, (run, name) in enumerate(zip(runs, names, strict=True))]
+    records = [_run(run, name, samples, number) for number, (run, name) in enumerate(zip(runs, names, strict=True))]
     return {
-        "runs": [{**run, "short": short} for run, short in zip(told, short_names(names), strict=True)],
+        "runs": [{**run, "short": short} for run, short in zip(records, short_names(names), strict=True)],
         "suites": _suites(runs),
         "suite_metrics": _of_every(runs, baselines, "suites"),
         "tasks": _tasks(runs),
@@ -302,7 +302,7 @@ def _of_every(runs: Sequence[Run], baselines: Baselines, which: str) -> list[dic
 def _metrics(run: Run, number: int, baselines: Baselines, which: str) -> Iterator[dict[str, Any]]:
     for task in run.results.get(which, ()):
         kept = _kept_yaml(run.folder, task["task"])
-        told = {**task, "repeats_of_task": int(kept.get("repeats", 1)) if kept else None}
+        records = {**task, "repeats_of_task": int(kept.get("repeats", 1)) if kept else None}
         printed = printed_numbers(str(task.get("qualified", "")).partition("/")[0])
         for metric in task["metrics"]:
             numbers = beside(printed, task["task"], metric["name"]) if metric["condition"] is None else []
@@ -332,7 +332,7 @@ def _metrics(run: Run, number: int, baselines: Baselines, which: str) -> Iterato
                 "published_source": _source(numbers, run.model),
                 "published_remarks": remarks(numbers, run.model),
                 "published_equal": [part for part in PARTS if any(part in each.equal for each in numbers)],
-                "differs": differences(told, metric) if numbers else [],
+                "differs": differences(records, metric) if numbers else [],
                 "group": _group(metric),
                 "of": [[part["task"], part["metric"]] for part in metric.get("tasks", ())],
             }

@@ -54,7 +54,7 @@ class Parts(HTMLParser):
 
 
 def pieces(data: dict[str, Any]) -> list[dict[str, Any]]:
-    return [told for piece in data["pieces"] for told in json.loads(gzip.decompress(base64.b64decode(piece)))]
+    return [reported for piece in data["pieces"] for reported in json.loads(gzip.decompress(base64.b64decode(piece)))]
 
 
 def test_the_page_holds_all_and_names_no_other_place(runs: list[Path], tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ def test_the_page_holds_all_and_names_no_other_place(runs: list[Path], tmp_path:
     (row,) = [r for r in data["metrics"] if r["metric"] == "rat" and r["run"] == 1]
     assert (row["value"], row["floor"], row["ceiling"], row["counts"]["scored"]) == (1.0, 0.0, 1.0, 30)
     assert data["samples"]["total"] == len(data["samples"]["rows"]) == len(pieces(data)) == 60
-    told = pieces(data)[0]
-    assert told["turns"][0]["text"].startswith("What single word") and told["doc_fields"]["stems"]
+    reported = pieces(data)[0]
+    assert reported["turns"][0]["text"].startswith("What single word") and reported["doc_fields"]["stems"]
 
 
 def test_published_numbers_are_in_the_table_and_say_where_they_differ(runs: list[Path], tmp_path: Path) -> None:
@@ -165,8 +165,8 @@ def test_texts_kept_by_reference_are_left_out(tmp_path: Path, capsys: pytest.Cap
         options = RunOptions(output=tmp_path / "run", base_url=server.url)
         done = run([str(tmp_path / "kept.yaml")], "m/x", options)
     data = page_data(open_runs([done.folder], as_stored=True), Baselines())
-    told = pieces(data)[0]
-    assert told["by_reference"] and "text" not in told["turns"][0] and told["turns"][0]["characters"]
+    reported = pieces(data)[0]
+    assert reported["by_reference"] and "text" not in reported["turns"][0] and reported["turns"][0]["characters"]
     page = write_page([done.folder], tmp_path / "page.html").read_text(encoding="utf-8")
     assert secret not in page and secret not in json.dumps(pieces(data))
     capsys.readouterr()
@@ -284,13 +284,13 @@ def test_nothing_runs_over_the_edge(browser: Any, runs: list[Path], tmp_path: Pa
 @pytest.mark.browser
 def test_ten_thousand_samples_draw_few_nodes(browser: Any, runs: list[Path], tmp_path: Path) -> None:
     data = page_data(open_runs(runs), Baselines())
-    told = pieces(data)
+    reported = pieces(data)
     rows, kept = [], []
     for number in range(10_000):
         rows.append(
             [*data["samples"]["rows"][number % 60][:1], f"doc{number}", *data["samples"]["rows"][number % 60][2:]]
         )
-        kept.append({**told[number % 60], "key": f"doc{number}"})
+        kept.append({**reported[number % 60], "key": f"doc{number}"})
     packs = [kept[start : start + 50] for start in range(0, len(kept), 50)]
     data["pieces"] = [base64.b64encode(gzip.compress(json.dumps(pack).encode())).decode() for pack in packs]
     data["samples"] |= {"rows": rows, "total": 53_120}

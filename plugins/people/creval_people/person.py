@@ -67,8 +67,8 @@ class PersonProvider:
 def messages_view(request: GenerateRequest) -> View:
     """Return the view of any task: the conversation as it stands, and a free answer."""
     key = request.origin.key
-    told = [message for message in request.messages if message.role != "assistant"]
-    alone = len(told) == len(request.messages) == 1
+    received = [message for message in request.messages if message.role != "assistant"]
+    alone = len(received) == len(request.messages) == 1
     return View(
         sample="\x1f".join((key.task, key.doc, key.condition, str(key.repeat), request.origin.role)),
         title=f"{key.task}, {key.doc}",

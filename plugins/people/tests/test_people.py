@@ -66,11 +66,11 @@ def test_twenty_people_answer_rat_in_excels_own_csv(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("minilm")
 def test_twenty_people_answer_dat_with_a_word_a_cell(tmp_path: Path) -> None:
     chance = random.Random(7)
-    told = {person: chance.sample(NOUNS, 6 if person == "p20" else 10) for person in PEOPLE}
+    reported = {person: chance.sample(NOUNS, 6 if person == "p20" else 10) for person in PEOPLE}
     with (tmp_path / "dat.csv").open("w", newline="", encoding="utf-8-sig") as file:
         writer = csv.writer(file)
         writer.writerow(["participant", *(f"Word {number}" for number in range(1, 11))])
-        writer.writerows([person, *words] for person, words in told.items())
+        writer.writerows([person, *words] for person, words in reported.items())
     command = ["score-file", "dat", "dat.csv", "-o", "study", "--resource", "embedding=embedded/minilm", "--offline"]
     assert invoke(command) == 0
     heads, *lines = scores(tmp_path / "study")
@@ -81,7 +81,7 @@ def test_twenty_people_answer_dat_with_a_word_a_cell(tmp_path: Path) -> None:
         (score,) = (tmp_path / "study" / person / "scores" / "dat.jsonl").read_text().splitlines()
         assert float(values[person]) == json.loads(score)["scores"]["dat"]
         (sample,) = (tmp_path / "study" / person / "samples" / "dat.jsonl").read_text().splitlines()
-        assert json.loads(json.loads(sample)["answers"][0]) == told[person]  # once, not at each temperature
+        assert json.loads(json.loads(sample)["answers"][0]) == reported[person]  # once, not at each temperature
     assert invoke(["report", "study/p01", "study/p20"]) == 0
 
 
@@ -177,8 +177,8 @@ def test_the_wording_for_people_is_checked_and_changes_no_hash(tmp_path: Path) -
     assert "[human.words]" in str(caught.value)
 
 
-def call(address: str, path: str, told: dict[str, Any] | None = None) -> Any:
-    data = None if told is None else json.dumps(told).encode()
+def call(address: str, path: str, reported: dict[str, Any] | None = None) -> Any:
+    data = None if reported is None else json.dumps(reported).encode()
     request = urllib.request.Request(address + path, data, {"Content-Type": "application/json"} if data else {})
     with urllib.request.urlopen(request, timeout=60) as reply:
         return json.loads(reply.read())

@@ -227,8 +227,8 @@ def test_the_page_serves_the_same_run(folder: Path) -> None:
                 _call(place, "POST", "/seen", {})
                 break
             if state["phase"] == "ask":
-                told = {"view": state["view"], "value": answers[state["title"].rpartition(", ")[2]]}
-                _call(place, "POST", "/answer", told)
+                reported = {"view": state["view"], "value": answers[state["title"].rpartition(", ")[2]]}
+                _call(place, "POST", "/answer", reported)
         (row,) = state["rows"]
         assert (row[:2], float(row[2])) == (["spelling", "accuracy"], 1.0)
         out, err = process.communicate(timeout=PATIENCE)
@@ -254,10 +254,13 @@ def test_an_error_of_the_run_is_reported_on_the_page(folder: Path) -> None:
         assert "error:" in err
 
 
-def _call(place: Place, method: str, path: str, told: Any = None) -> Any:
+def _call(place: Place, method: str, path: str, reported: Any = None) -> Any:
     connection = http.client.HTTPConnection("127.0.0.1", place[0], timeout=PATIENCE)
     connection.request(
-        method, place[1] + path, None if told is None else json.dumps(told), {"Content-Type": "application/json"}
+        method,
+        place[1] + path,
+        None if reported is None else json.dumps(reported),
+        {"Content-Type": "application/json"},
     )
     found = json.loads(connection.getresponse().read())
     connection.close()

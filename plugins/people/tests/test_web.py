@@ -41,10 +41,10 @@ class Page:
         self.version = 0
 
     def call(
-        self, method: str, path: str, told: Any = None, **headers: str
+        self, method: str, path: str, reported: Any = None, **headers: str
     ) -> tuple[int, Any, http.client.HTTPResponse]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        body = None if told is None else json.dumps(told)
+        body = None if reported is None else json.dumps(reported)
         connection.request(method, self.base + path, body, {"Content-Type": "application/json", **headers})
         response = connection.getresponse()
         text = response.read().decode()
@@ -105,9 +105,9 @@ def test_what_is_no_choice_is_refused_and_the_question_stays_open(
 ) -> None:
     waiting = asking(seat.ask(GAME))
     view = page.question()["view"]
-    status, told = page.answer(view, value)
+    status, reported = page.answer(view, value)
     assert status == 422
-    assert told["reason"]
+    assert reported["reason"]
     assert not waiting.done()
     assert page.answer(view, "Asthma")[0] == 200
     assert waiting.result(30) == "Asthma"

@@ -83,8 +83,8 @@ def decode_error(data: Mapping[str, Any]) -> CrevalError:
 
 def encode_media(part: MediaPart) -> dict[str, Any]:
     """Return a part with its bytes in base64."""
-    told = {name: getattr(part, name) for name in ("kind", "media_type", "name", "url", "digest")}
-    return {**told, "data": base64.b64encode(part.data).decode("ascii")}
+    fields = {name: getattr(part, name) for name in ("kind", "media_type", "name", "url", "digest")}
+    return {**fields, "data": base64.b64encode(part.data).decode("ascii")}
 
 
 def decode_media(data: Mapping[str, Any]) -> MediaPart:

@@ -107,15 +107,15 @@ def _faults(asked: TaskFile | Head, index: TaskIndex, plugins: Plugins) -> Seque
 def _each_once(found: Sequence[Sequence[Problem]]) -> list[Problem]:
     """Return the problems of a file's tasks; what is wrong with all of them (a missing key) is reported once."""
     tasks = Counter(key for problems in found for key in {(p.message, p.path) for p in problems})
-    told: dict[tuple[str, str], Problem] = {}
+    first: dict[tuple[str, str], Problem] = {}
     every: list[Problem] = []
     for problem in (problem for problems in found for problem in problems):
         key = (problem.message, problem.path)
         if tasks[key] < len(found) or len(found) == 1:
             every.append(problem)
         else:
-            told.setdefault(key, problem)
-    return [*told.values(), *every]
+            first.setdefault(key, problem)
+    return [*first.values(), *every]
 
 
 def _same_names(files: Sequence[Path], index: TaskIndex) -> list[Problem]:

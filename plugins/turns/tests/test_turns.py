@@ -169,8 +169,8 @@ def test_the_turns_before_a_cut_one_are_kept_and_shown(make: Make, talker: Talke
     page = CliRunner().invoke(cli, ["report", str(done.folder), "--html", "page.html"])
     assert page.exit_code == 0, page.output
     packed = re.findall(r"H4sI[A-Za-z0-9+/]+=*", Path("page.html").read_text())
-    told = "".join(gzip.decompress(base64.b64decode(piece)).decode() for piece in packed)
-    assert all(text in told for text in ("(1) One?", "well begun", "(2) Two?"))
+    reported = "".join(gzip.decompress(base64.b64decode(piece)).decode() for piece in packed)
+    assert all(text in reported for text in ("(1) One?", "well begun", "(2) Two?"))
 
 
 def test_a_failed_call_is_made_again_from_the_first_turn(make: Make, talker: Talker) -> None:

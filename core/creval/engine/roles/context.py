@@ -85,10 +85,10 @@ class OpenResources:
 
     def names(self, specs: Mapping[str, str]) -> dict[str, str]:
         """Return the full names of those that are open and tell one."""
-        told = {name: self._remote[name, spec] for name, spec in specs.items() if (name, spec) in self._remote}
+        remote = {name: self._remote[name, spec] for name, spec in specs.items() if (name, spec) in self._remote}
         opened = {name: self._open.get((name, spec)) for name, spec in specs.items()}
         found = {name: getattr(resource, "name", None) for name, resource in opened.items()}
-        return told | {name: full for name, full in found.items() if isinstance(full, str)}
+        return remote | {name: full for name, full in found.items() if isinstance(full, str)}
 
     def close(self) -> None:
         """Let resources write what they still hold."""

@@ -320,7 +320,7 @@ class Ledger:
 
     def _again(self, reply: Reply, role: str) -> Reply:
         self._now[role].reused += 1
-        self._tell()
+        self._notify()
         return replace(reply, cached=True, cost=0.0)
 
     def _landed(self, key: str, task: asyncio.Task[Reply]) -> None:
@@ -379,9 +379,9 @@ class Ledger:
             _count(self._now[role], record)
         if place is not None and reusable(record):
             self._kept[short] = _Kept(0, place)
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self.watch is not None:
             self.watch()
 
@@ -440,11 +440,11 @@ def _question(request: GenerateRequest) -> dict[str, Any]:
     if request.by_reference:
         messages = [message_reference(message) for message in messages]
         settings = settings_reference(settings)
-    told: dict[str, Any] = {"role": request.origin.role, "messages": messages}
+    record: dict[str, Any] = {"role": request.origin.role, "messages": messages}
     if request.tools:
         tools = [tool.to_json() for tool in request.tools]
-        told["tools"] = [*map(tool_reference, tools)] if request.by_reference else tools
-    return told | ({"settings": settings} if settings else {})
+        record["tools"] = [*map(tool_reference, tools)] if request.by_reference else tools
+    return record | ({"settings": settings} if settings else {})
 
 
 def _prepared(

@@ -132,8 +132,8 @@ def _joined_calls(pieces: list[Any]) -> list[Any]:
         index = piece.get("index")
         call = calls.setdefault(len(calls) if index is None else ("at", str(index)), {"function": {}})
         call.update({name: value for name, value in piece.items() if name != "function" and value})
-        function, told = call["function"], piece.get("function")
-        for name, value in (told if isinstance(told, dict) else {}).items():
+        function, delta = call["function"], piece.get("function")
+        for name, value in (delta if isinstance(delta, dict) else {}).items():
             known = function.get(name)
             both = name == "arguments" and isinstance(known, str) and isinstance(value, str)
             function[name] = known + value if both else value or known

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from creval.parsing.json.mending import UNSURE, Effort, UnreadableError, begins_json, mend
+from creval.parsing.json.repair import UNSURE, Effort, UnreadableError, begins_json, repair
 
 __all__ = ["Found", "holds_json", "json_places", "scan"]
 
@@ -42,14 +42,14 @@ _QUOTES = "\"'”’"
 class Found:
     """JSON that stands at `start` up to `end` of the part of the text that was searched.
 
-    `value` is an array or object, `mended` whether it was faulty. Where it cannot be read there is a `fault`, the
+    `value` is an array or object, `repaired` whether it was faulty. Where it cannot be read there is a `fault`, the
     reason, and no value. `heading` is the last line of the text that stands before it.
     """
 
     start: int
     end: int
     value: Any = None
-    mended: bool = False
+    repaired: bool = False
     fault: str | None = None
     heading: str = ""
 
@@ -106,10 +106,10 @@ def scan(text: str) -> Sequence[Found]:
 
 def _mended(text: str, at: int, effort: Effort) -> Found:
     try:
-        value, end = mend(text, at, effort)
+        value, end = repair(text, at, effort)
     except UnreadableError as error:
         return Found(at, len(text) if error.end is None else error.end, fault=error.reason)
-    return _shallow(Found(at, end, value, mended=True))
+    return _shallow(Found(at, end, value, repaired=True))
 
 
 def _shallow(found: Found) -> Found:

@@ -4,7 +4,7 @@ Where the value is looked for, first place that holds a fitting one: the whole a
 Within a place the rule `choose` decides: `largest` (most items; among equals the last), `last` or `first`. A
 bracket pair that is no JSON (`[see note 1]`) is passed over; it never hides the list that follows.
 
-Faulty JSON is repaired (the route ends in `/mended`) or it is a failure: one after the fitting values (before
+Faulty JSON is repaired (the route ends in `/repaired`) or it is a failure: one after the fitting values (before
 them where the first counts) may be what was meant, and then nothing is read.
 """
 
@@ -31,7 +31,7 @@ class _Fitting(NamedTuple):
 
     value: Any
     at: int
-    mended: bool
+    repaired: bool
     heading: str
 
 
@@ -49,7 +49,7 @@ def _search(text: str, fitting_in: Callable[[Any], Iterator[Any]], choose: str) 
     seen = 0
     for place, found in json_places(text):
         fitting = [
-            _Fitting(value, index, each.mended, each.heading)
+            _Fitting(value, index, each.repaired, each.heading)
             for index, each in enumerate(found)
             if each.fault is None
             for value in fitting_in(each.value)
@@ -72,8 +72,8 @@ def _fault(found: Sequence[Found], fitting: Sequence[_Fitting], choose: str) -> 
     return next((each.fault for each in doubtful if each.fault), None)
 
 
-def _route(name: str, place: str, mended: bool) -> str:
-    return "/".join(filter(None, (name, place, "mended" if mended else "")))
+def _route(name: str, place: str, repaired: bool) -> str:
+    return "/".join(filter(None, (name, place, "repaired" if repaired else "")))
 
 
 class _Ambiguous(Exception):
@@ -118,7 +118,7 @@ class JsonArray(Extractor):
         if found.fitting:
             chosen = self._choose(found.fitting)
             place = found.place or ("object" if self._is_object(text) else "")
-            return Parsed(chosen.value, route=_route("json_array", place, chosen.mended))
+            return Parsed(chosen.value, route=_route("json_array", place, chosen.repaired))
         if self.is_refusal(text):
             return refused()
         if not found.seen:
@@ -230,7 +230,7 @@ class JsonObject(Extractor):
             return Parsed.failure(found.fault)
         if found.fitting:
             chosen = found.fitting[0 if self.choose == "first" else -1]
-            return self._finish(chosen.value, found.place, chosen.mended)
+            return self._finish(chosen.value, found.place, chosen.repaired)
         if self.is_refusal(text):
             return refused()
         if not found.seen:
@@ -251,9 +251,9 @@ class JsonObject(Extractor):
     def _fits(self, value: Mapping[str, Any]) -> bool:
         return all(key in value for key in self.keys) and (self.key is None or _dig(value, self.key)[1])
 
-    def _finish(self, value: dict[str, Any], place: str, mended: bool) -> Parsed:
+    def _finish(self, value: dict[str, Any], place: str, repaired: bool) -> Parsed:
         return Parsed(
-            value if self.key is None else _dig(value, self.key)[0], route=_route("json_object", place, mended)
+            value if self.key is None else _dig(value, self.key)[0], route=_route("json_object", place, repaired)
         )
 
 

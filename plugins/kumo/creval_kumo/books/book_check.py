@@ -39,11 +39,11 @@ _TAKEN = " \0 "
 
 def book_faults(text: str, instance: Instance) -> list[str]:
     """Return what the book of a game does not tell or tells wrongly, one sentence each; empty where it is sound."""
-    told = _names_in(text, instance.truths)
-    faults = [f"the truth {name!r} is not named" for name in instance.truths if name not in told]
+    named = _names_in(text, instance.truths)
+    faults = [f"the truth {name!r} is not named" for name in instance.truths if name not in named]
     if instance.reliability != 1:
         flat = f" {_flat(text)} "
-        faults += [f"it is not told that: {rule}" for rule in chance_rule(instance) if f" {_flat(rule)} " not in flat]
+        faults += [f"it does not say that: {rule}" for rule in chance_rule(instance) if f" {_flat(rule)} " not in flat]
     says = _CERTAIN if instance.reliability == 1 else _EVIDENCE
     sections = _sections(text, instance.action_names)
     for action in instance.actions:
@@ -76,11 +76,11 @@ def _action_faults(items: Sequence[_Item], action: GameAction, instance: Instanc
         shown = state_text(state, action.unit)
         named = frozenset[str]().union(*(item.truths for item in items if place in item.outcomes))
         if not any(place in item.outcomes for item in items):
-            yield f"the result {shown} of {action.name!r} is not told"
+            yield f"the result {shown} of {action.name!r} is not stated"
             continue
         for truth in truths:
             if truth in ruled_out and truth not in named:
-                yield f"it is not told that the result {shown} of {action.name!r} {does} {truth!r}"
+                yield f"it does not say that the result {shown} of {action.name!r} {does} {truth!r}"
     for item in items:
         meant = _labelled_alike(action, truths).union(*(action.outcomes[place][1] for place in item.outcomes))
         shown = " and ".join(state_text(action.outcomes[place][0], action.unit) for place in sorted(item.outcomes))

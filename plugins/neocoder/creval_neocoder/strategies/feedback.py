@@ -40,7 +40,7 @@ class Outcome:
         """Whether the program printed what the test expects."""
         return self.verdict is Verdict.ACCEPTED
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The outcome in the words for the model."""
         lines = [f"Input:\n{_short(self.run.stdin)}", f"Expected output:\n{' '.join(self.run.words)[:_LONGEST]}"]
         if self.verdict is Verdict.WRONG_ANSWER:
@@ -63,7 +63,7 @@ def describe(outcomes: Sequence[Outcome]) -> str:
     """Return what the model is told of tests that failed: of the first three, input, expectation and what came."""
     failed = [outcome for outcome in outcomes if not outcome.passed]
     head = f"{len(outcomes) - len(failed)} of {len(outcomes)} tests pass."
-    return "\n\n".join([head, *(outcome.told() for outcome in failed[:_SHOWN])])
+    return "\n\n".join([head, *(outcome.describe() for outcome in failed[:_SHOWN])])
 
 
 def sample_runs(doc: Mapping[str, Any]) -> list[Run]:

@@ -76,11 +76,11 @@ def continuation(completion: Completion) -> Continuation:
 
     Raises FatalModelError where the model gives no alternatives, without which there is nothing to search.
     """
-    told = completion.logprobs or ()
-    tokens = [each.token for each in told]
+    logprobs = completion.logprobs or ()
+    tokens = [each.token for each in logprobs]
     while tokens and is_end(tokens[-1]):
         tokens.pop()
-    alternatives = [each.top for each in told]
+    alternatives = [each.top for each in logprobs]
     if tokens and not any(alternatives):
         raise FatalModelError(
             "the model gives no alternatives to its tokens (top_logprobs), which a search needs",

@@ -11,7 +11,7 @@ import click
 from creval.plugin import RunError, ScoreRecord, open_run
 from creval.plugin.commands import RunPath
 
-__all__ = ["discussion", "told"]
+__all__ = ["discussion", "discussion_lines"]
 
 
 @click.command(epilog="Example: creval openended discussion runs/jury --doc own-01 --criterion safety")
@@ -26,7 +26,7 @@ def discussion(run: Path, task: str | None, doc: str | None, criterion: str | No
         line
         for sample, score in open_run(run).scored(task)
         if doc in (None, sample.key.doc)
-        for line in told(score, criterion)
+        for line in discussion_lines(score, criterion)
     ]
     if not lines:
         raise RunError(
@@ -35,7 +35,7 @@ def discussion(run: Path, task: str | None, doc: str | None, criterion: str | No
     click.echo("\n".join(lines))
 
 
-def told(score: ScoreRecord, criterion: str | None = None) -> Iterator[str]:
+def discussion_lines(score: ScoreRecord, criterion: str | None = None) -> Iterator[str]:
     """Yield the lines that tell the discussions on a solution."""
     jury = score.details.get("jury", {})
     if jury.get("method") != "jury":

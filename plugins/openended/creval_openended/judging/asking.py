@@ -75,7 +75,7 @@ class Questions:
             spent.usage += reply.usage
             try:
                 text = whole_text(reply)
-                return form.read(text), form.told(text)
+                return form.read(text), form.display(text)
             except UnreadableReplyError as error:
                 reason = str(error)
                 self._context.unreadable(reply, reason)

@@ -14,7 +14,7 @@ _RESERVED = ("overall", "confidence", "abstained")
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One criterion: the `name` of its score, how judges are told of it, and the words for yes and no."""
+    """One criterion: the `name` of its score, what judges call it, and the words for yes and no."""
 
     name: str
     definition: str

@@ -95,7 +95,7 @@ class Discussion:
             if ends or self.settings.curve:
                 await self._decide(stage)
             deciding = stage if ends else deciding
-        return self._told(deciding, stages)
+        return self._verdict(deciding, stages)
 
     async def _round(self, number: int) -> _Stage:
         for analyst in ANALYSTS:
@@ -114,8 +114,8 @@ class Discussion:
         for whom, questions in turn.questions.items():
             self._pending[whom] += [_Pending(analyst, round_, question) for question in questions]
         self._unaddressed += turn.unaddressed
-        told = [{"from": by, "text": question} for by, question in asked]
-        self._turns.append({"round": round_, "by": analyst, "seen": _numbers(seen), "asked": told, "text": text})
+        sent = [{"from": by, "text": question} for by, question in asked]
+        self._turns.append({"round": round_, "by": analyst, "seen": _numbers(seen), "asked": sent, "text": text})
 
     async def _confidence(self, analyst: Analyst, round_: int) -> Confidence:
         shown, seen = self._retrieved("confidence", analyst, self.settings.j)
@@ -158,7 +158,7 @@ class Discussion:
         fields = self.wording.fields(analyst, self.criterion, shown, self.settings.words)
         return await self.questions.ask(phase, prompt, fields, form, **settings)
 
-    def _told(self, deciding: _Stage, stages: Sequence[_Stage]) -> Verdict:
+    def _verdict(self, deciding: _Stage, stages: Sequence[_Stage]) -> Verdict:
         assert deciding.verdict is not None
         waiting = [{"to": whom, "from": q.by, "text": q.text} for whom, some in self._pending.items() for q in some]
         details = {

@@ -43,13 +43,13 @@ _ANSWER = "Reply with one JSON object and nothing else. "
 class Form(Generic[T]):
     """One kind of reply: `read` raises UnreadableReplyError. A `schema` is sent, with a `note` after the prompt.
 
-    `told` turns a reply that could be read into what people read of it.
+    `display` turns a reply that could be read into what people read of it.
     """
 
     read: Read[T]
     schema: Mapping[str, Any] | None = None
     note: str = ""
-    told: Callable[[str], str] = str
+    display: Callable[[str], str] = str
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -99,20 +99,20 @@ def _turn(words: int, speaker: Analyst) -> Form[Turn]:
         f'"opinion", and "queries", a list of at most {_QUERIES}, each with the fields '
         f'"to" ("{others[0]}" or "{others[1]}") and "question".'
     )
-    return Form(partial(_read_turn, speaker=speaker), schema, note, partial(_told_turn, speaker=speaker))
+    return Form(partial(_read_turn, speaker=speaker), schema, note, partial(_display_turn, speaker=speaker))
 
 
 def _confidence() -> Form[Confidence]:
     score = {"type": "number", "enum": [step / 10 for step in range(11)]}
     schema = _object(explanation=_text(20), score=score, stance={"type": "string", "enum": ["YES", "NO"]})
     note = f'{_ANSWER}It has the fields "explanation", "score" (0 to 1) and "stance" (YES or NO).'
-    return Form(_read_confidence, schema, note, _told)
+    return Form(_read_confidence, schema, note, _display)
 
 
 def _verdict() -> Form[bool]:
     schema = _object(verdict={"type": "string", "enum": ["YES", "NO"]}, explanation=_text(25))
     note = f'{_ANSWER}It has the fields "verdict" (YES or NO) and "explanation", one sentence.'
-    return Form(_read_verdict, schema, note, _told)
+    return Form(_read_verdict, schema, note, _display)
 
 
 # --- reading ----------------------------------------------------------------------------------------
@@ -184,11 +184,11 @@ def _text(words: float, least: int = 1) -> dict[str, Any]:
     return {"type": "string", "minLength": least, "maxLength": max(_CHARACTERS, round(_CHARACTERS * words))}
 
 
-def _told(text: str) -> str:
+def _display(text: str) -> str:
     return "\n".join(f"{name}: {value}" for name, value in json.loads(text).items())
 
 
-def _told_turn(text: str, speaker: Analyst) -> str:
+def _display_turn(text: str, speaker: Analyst) -> str:
     turn = _read_turn(text, speaker)
     lines = [f"Answers: {turn.answers}"] if turn.answers else []
     asked = [f"To {whom} analyst: {question}" for whom, questions in turn.questions.items() for question in questions]

@@ -73,10 +73,10 @@ def _of_run(run: Run, task: str | None) -> Iterator[Spending]:
     solutions: dict[str, list[Mapping[str, Mapping[str, int]]]] = {}
     criteria: dict[str, int] = {}
     for _, score in run.scored(task):
-        told = score.details.get("jury")
-        if told is not None and len(told["criteria"]) == len(told["asked"]):  # what broke off would look cheap
-            solutions.setdefault(told["method"], []).append(told["tokens"])
-            criteria[told["method"]] = len(told["asked"])
+        jury = score.details.get("jury")
+        if jury is not None and len(jury["criteria"]) == len(jury["asked"]):  # what broke off would look cheap
+            solutions.setdefault(jury["method"], []).append(jury["tokens"])
+            criteria[jury["method"]] = len(jury["asked"])
     for method, tokens in solutions.items():
         for name, phases in _versions(method, list(dict.fromkeys(phase for each in tokens for phase in each))):
             table = {phase: [_sum(each, [phase]) for each in tokens] for phase in phases}

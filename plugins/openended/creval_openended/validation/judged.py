@@ -49,12 +49,12 @@ def read_judged(runs: Sequence[Run], task: str | None = None) -> list[Judged]:
 
 def _of_run(run: Run, task: str | None) -> Iterator[Judged]:
     for sample, score in run.scored(task):
-        told = score.details.get("jury")
-        if told is None:
+        jury = score.details.get("jury")
+        if jury is None:
             continue
         model = run.manifest["roles"].get("judge") or run.result(sample.key.task)["instruments"].get("judge", "")
-        judge = f"{told['method']} ({model})" if model else str(told["method"])
-        for criterion, verdict in told["criteria"].items():
+        judge = f"{jury['method']} ({model})" if model else str(jury["method"])
+        for criterion, verdict in jury["criteria"].items():
             yield Judged(
                 judge,
                 Place(sample.key.doc, criterion),
@@ -63,7 +63,7 @@ def _of_run(run: Run, task: str | None) -> Iterator[Judged]:
                 verdict["confidence"],
                 verdict.get("stages", ()),
             )
-        for criterion in told["asked"]:
-            if criterion not in told["criteria"]:
-                failed = criterion in told["failed"]
+        for criterion in jury["asked"]:
+            if criterion not in jury["criteria"]:
+                failed = criterion in jury["failed"]
                 yield Judged(judge, Place(sample.key.doc, criterion), sample.key, None, None, (), failed)

@@ -73,12 +73,12 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
         return web.json_response(await board.newer(after, _POLL_SECONDS))
 
     async def answer(request: web.Request) -> web.Response:
-        told = await _body(request)
-        return _taken(lambda: board.take(told.get("view"), told.get("value")))
+        payload = await _body(request)
+        return _taken(lambda: board.take(payload.get("view"), payload.get("value")))
 
     async def stop(request: web.Request) -> web.Response:
-        told = await _body(request)
-        return _taken(lambda: board.stop(told.get("view")))
+        payload = await _body(request)
+        return _taken(lambda: board.stop(payload.get("view")))
 
     async def seen(request: web.Request) -> web.Response:
         await _body(request)
@@ -116,12 +116,12 @@ async def _body(request: web.Request) -> dict[str, Any]:
     if request.content_type != "application/json" or (request.charset or "utf-8").lower() != "utf-8" or coded:
         raise web.HTTPUnsupportedMediaType(text="JSON in plain UTF-8 is expected.")
     try:
-        told = json.loads((await request.read()).decode("utf-8"))
+        payload = json.loads((await request.read()).decode("utf-8"))
     except (ValueError, RecursionError, web.RequestPayloadError) as error:
         raise web.HTTPBadRequest(text="The body is not JSON.") from error
-    if not isinstance(told, dict):
+    if not isinstance(payload, dict):
         raise web.HTTPBadRequest(text="A JSON object is expected.")
-    return told
+    return payload
 
 
 def _taken(take: Any) -> web.Response:

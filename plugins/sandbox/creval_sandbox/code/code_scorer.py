@@ -76,7 +76,7 @@ class Code:
             "code": float(reduced([float(all(own)) for own in passed])),
             "tests_passed": float(reduced([sum(own) / len(own) for own in passed])),
         }
-        return Score(scores, {"code": [_told(results) for results in found]})
+        return Score(scores, {"code": [_details(results) for results in found]})
 
     async def _results(
         self, value: Any, doc: Mapping[str, Any], tests: Sequence[str], context: Context
@@ -98,9 +98,9 @@ class Code:
         return [f"{text}\n\ncheck({doc[self.entry_point]})\n" if _CHECK.search(text) else text for text in texts]
 
 
-def _told(results: Sequence[TestResult]) -> Mapping[str, Any]:
+def _details(results: Sequence[TestResult]) -> Mapping[str, Any]:
     """Return what is kept of a program: the verdict, that of the first test which it fails, with the error."""
     failed = [each for each in results if each.verdict is not CodeVerdict.PASSED]
     first = failed[0] if failed else TestResult(CodeVerdict.PASSED)
-    told = {"verdict": first.verdict.value, "tests": len(results), "passed": len(results) - len(failed)}
-    return {**told, "error": first.error} if first.error else told
+    details = {"verdict": first.verdict.value, "tests": len(results), "passed": len(results) - len(failed)}
+    return {**details, "error": first.error} if first.error else details

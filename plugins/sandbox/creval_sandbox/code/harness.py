@@ -91,13 +91,13 @@ def creval_harness():
         stage = b"passed"
     except base as caught:
         error = caught
-    told = ""
+    message = ""
     if error is not None:
         try:
-            told = kind_of(error).__name__ + ": " + text(error)
+            message = kind_of(error).__name__ + ": " + text(error)
         except base:
-            told = kind_of(error).__name__
-    write(say, b"\\n" + take(32) + stage + b"\\n" + told[:300].encode("utf-8", "replace") + b"\\n")
+            message = kind_of(error).__name__
+    write(say, b"\\n" + take(32) + stage + b"\\n" + message[:300].encode("utf-8", "replace") + b"\\n")
     leave(0)
 
 creval_harness()
@@ -151,8 +151,8 @@ def _of_python(result: CaseResult, word: str) -> TestResult:
     if result.stop is not None:
         return TestResult(_STOPS[result.stop])
     _, said, rest = result.stdout.rpartition(b"\n" + word.encode())
-    stage, _, told = rest.decode("utf-8", "replace").partition("\n")
-    error = " ".join(told.split())[:_SHOWN].rstrip(": ")
+    stage, _, message = rest.decode("utf-8", "replace").partition("\n")
+    error = " ".join(message.split())[:_SHOWN].rstrip(": ")
     kind = error.partition(":")[0]
     if not said or kind == "SystemExit":
         return TestResult(CodeVerdict.EXITED, "it ended before its tests did")

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["CUT", "MAX_MENDED", "TOO_LONG", "UNSURE", "Effort", "UnreadableError", "begins_json", "mend"]
+__all__ = ["CUT", "MAX_REPAIRED", "TOO_LONG", "UNSURE", "Effort", "UnreadableError", "begins_json", "repair"]
 
-MAX_MENDED = 50_000
+MAX_REPAIRED = 50_000
 """Maximum length of faulty JSON that is repaired, in characters."""
 MAX_READS = 400_000
 """Characters that the library may look at in one answer, each look counted; a slip takes about 3 a character."""
@@ -112,19 +112,19 @@ def begins_json(text: str, at: int) -> bool:
     return _BEGIN.match(text, at) is not None
 
 
-def mend(text: str, at: int, effort: Effort) -> tuple[Any, int]:
+def repair(text: str, at: int, effort: Effort) -> tuple[Any, int]:
     """Return (the array or object that the faulty JSON at `at` was meant to be, the place after it).
 
     Raises UnreadableError where it is never closed or too long (no place after it is known then), or where it is not
     certain what was meant.
     """
-    part = text[at : at + MAX_MENDED]
+    part = text[at : at + MAX_REPAIRED]
     first = _FIRST.match(part)
     if first is not None and first.group(1) in _CURLY_QUOTES:
         part = part.translate(_CURLY)
     length, quoted = _closing(part)
     if length is None:
-        raise UnreadableError(TOO_LONG if len(text) - at > MAX_MENDED else CUT)
+        raise UnreadableError(TOO_LONG if len(text) - at > MAX_REPAIRED else CUT)
     part = _in_double_quotes(part[:length], quoted)
     try:
         value = _read(part, effort)
