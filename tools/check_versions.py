@@ -31,7 +31,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 class Release(NamedTuple):
-    """A distribution's last release, or that there was none: what is to be compared with, and what is said of it."""
+    """A distribution's last release, or that there was none: what to compare with, and how to describe it."""
 
     folder: str
     ref: str | None

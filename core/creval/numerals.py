@@ -410,7 +410,7 @@ def _doubt(chunk: str) -> ValueError:
 
 
 def _before(text: str, start: int, chunk: str) -> bool | None:
-    """Return whether a minus stands before digits; None where they belong to a name. Raises ValueError."""
+    """Return whether a minus precedes digits; None where they belong to a name. Raises ValueError."""
     ahead = text[max(0, start - 40) : start]
     bare = ahead.rstrip(" ")
     if bare and bare[-1] in f"√±π{DOUBT}":

@@ -356,7 +356,7 @@ _INFINITE = [
 def test_an_infinite_number_refuses_no_file_but_where_it_is_used(
     tmp_path: Path, text: str, fields: tuple[str, ...] | None, optional: tuple[str, ...], column: str, shape: str
 ) -> None:
-    """As with bytes: the data may hold columns that no task uses. What uses it is told with the row."""
+    """As with bytes: the data may hold columns that no task uses. Its use is reported with the row."""
     file = tmp_path / "docs.jsonl"
     file.write_text(text)
     given = [json.loads(line) for line in text.splitlines()]

@@ -175,7 +175,7 @@ def test_a_row_that_is_no_longer_the_runs_own_is_named_by_its_line(make_task, se
         file = folder / kind / "parrot.jsonl"
         kept, first = file.read_bytes(), file.read_bytes().splitlines(keepends=True)[0]
         file.write_bytes(kept + first)
-        with pytest.raises(RunError, match="stands there twice") as caught:
+        with pytest.raises(RunError, match="occurs twice") as caught:
             resume(folder)
         assert caught.value.where == f"{file}:41"
         file.write_bytes(kept)

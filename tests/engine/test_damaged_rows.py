@@ -30,7 +30,7 @@ def made(make_task, server, options, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: [*rows, rows[2]], r":9: the doc 'd\d' \(default, repeat \d\) stands there twice"),
+        (lambda rows: [*rows, rows[2]], r":9: the doc 'd\d' \(default, repeat \d\) occurs twice"),
         (
             lambda rows: [
                 rows[0].replace('"repeat":0', '"repeat":7', 1).replace('"repeat":1', '"repeat":7', 1),

@@ -1,4 +1,4 @@
-"""A setting that the model refuses ends a run after one call; what is left out is told in the results."""
+"""A setting that the model refuses ends a run after one call; what is left out is reported in the results."""
 
 from __future__ import annotations
 

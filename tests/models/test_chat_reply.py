@@ -1,4 +1,4 @@
-"""Reading what servers send: what they leave out is borne, nonsense is told."""
+"""Reading what servers send: what they leave out is tolerated, nonsense is reported."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def exit_code() -> int:
 
 @contextmanager
 def fix_shown() -> Iterator[None]:
-    """On an interruption print its notes, which name the command that goes on, and pass it on."""
+    """On an interruption print its notes, which name the command that continues, and pass it on."""
     try:
         yield
     except KeyboardInterrupt as error:

@@ -40,7 +40,7 @@ class Dataset:
     on the file format or the order of keys. `origin` says where the docs come from; `replaced` whether that is not
     where the task takes them from. With `sample`, (number, seed), only so many docs are there: those whose ids come
     first when they are shuffled by the seed, so that neither the order of the rows nor the file format matters; all
-    the rest is said of the whole. `shaping` makes the task's fields of a row's.
+    everything else describes the whole. `shaping` makes the task's fields of a row's.
     """
 
     def __init__(
@@ -314,9 +314,7 @@ class _Scan:
         without = [index for index, _ in self._faults]  # rows that gave no id
         for number, first in self.ids.settle():
             again, before = _row_of(number, without), rows.where(_row_of(first, without))
-            self._faults.append(
-                (again, f"{rows.where(again)}: the id {brief(self.ids[number])} stands at {before} too")
-            )
+            self._faults.append((again, f"{rows.where(again)}: the id {brief(self.ids[number])} is also at {before}"))
         if self._faults:
             self._refuse()
         if not self.ids:

@@ -100,7 +100,7 @@ class RoleCalls:
         self._pairs = [each for each in asking if callable(getattr(each, "expected_pairs", None))]
 
     def of_sample(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
-        """Return calls, input tokens and output tokens of a role for one sample, None where nothing is said of them.
+        """Return calls, input tokens and output tokens of a role for one sample, None where nothing is stated.
 
         Its prompts hold what the target will say: at most the doc and an answer of the full length more than the
         template.

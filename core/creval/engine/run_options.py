@@ -185,7 +185,7 @@ def _make_paths(options: RunOptions) -> None:
 
 
 def split_roles(options: RunOptions | Rescoring) -> None:
-    """Leave the models' names in `roles`, and move what else is said of a role to `role_options`. Raises UsageError."""
+    """Leave the models' names in `roles`, move other settings of a role to `role_options`. Raises UsageError."""
     models = {role: given for role, given in options.roles.items() if not isinstance(given, Mapping)}
     mapped = {role: given for role, given in options.roles.items() if isinstance(given, Mapping)}
     models |= {role: str(given["model"]) for role, given in mapped.items() if "model" in given}

@@ -50,7 +50,7 @@ __all__ = ["Common", "Setup", "open_plans", "open_setup"]
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What all models of a run share, where it is not made anew: the budget (what a run that goes on has spent), the
+    """What all models of a run share, where it is not made anew: the budget (what a resumed run has spent), the
     limits of providers, the ledger, who answers in other roles than the target's, and the open resources.
     """
 

@@ -36,7 +36,7 @@ def with_shared(plans: Sequence[TaskPlan], model: str, registry: Registry) -> li
 
 
 def shared_as_before(plans: Sequence[TaskPlan], manifest: Mapping[str, Any]) -> list[TaskPlan]:
-    """Return the plans of a run that goes on: those share answers that did when it began."""
+    """Return the plans of a resumed run: those share answers that did when it began."""
     before = {task["task"]: task.get("shares") for task in manifest["tasks"]}
     return [replace(plan, shares=before.get(plan.task.name)) for plan in plans]
 

@@ -182,7 +182,7 @@ def _check_same(manifest: Mapping[str, Any], options: RunOptions, model: str, as
         different.insert(0, "tasks")
     if different:
         raise RunError(
-            f"a run stands there that differs in {', '.join(different)}",
+            f"the folder holds a run that differs in {', '.join(different)}",
             where=str(options.output),
             fix="Name another folder with --output, or remove that one.",
         )

@@ -124,7 +124,7 @@ class PriceTable:
         """The table's object of this name, if it belongs to `provider` (None: any)."""
         text, key = self._text, f"{json.dumps(name)}: {{"
         start = text.find(key)
-        while start > 0 and text[start - 1] not in " \n\t{,":  # it stands within a text
+        while start > 0 and text[start - 1] not in " \n\t{,":  # it is within a text
             start = text.find(key, start + 1)
         if start <= 0:
             return None

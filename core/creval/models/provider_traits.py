@@ -23,7 +23,7 @@ class ProviderTraits:
     `reports_cost`: the server reports the price of each call.
     `free`: calls cost nothing.
     `verbatim`: answers are taken word for word (people, baselines): no thinking is looked for in them.
-    `continues`: where the last message is the assistant's, the answer goes on from its end, without a new turn; and
+    `continues`: where the last message is the assistant's, the answer continues from its end, without a new turn; and
     `top_logprobs` tell what else might have followed. Searches over the steps of an answer need it (`requires:
     [continues]` of a task).
     `modalities`: the media that the model takes next to text (`image`, `audio`, `file`); None where the provider does

@@ -6,7 +6,7 @@ The rule, in full:
    the other parsers of the core extract, unless they are given `refine: true`. A plugin's parser refines when
    it is registered with `refines=True`.
 2. The extracting parsers are alternatives: they are tried in the order of the list.
-3. The refining parsers that stand after an alternative are applied to its value, in order. Where one of them
+3. The refining parsers after an alternative are applied to its value, in order. Where one of them
    fails, the next alternative is tried.
 4. The first alternative that gets through is the answer. Its route is recorded, e.g. `json_array/fenced > words`.
 5. A chain without extracting parsers starts from the text itself. An empty chain returns the text, stripped.

@@ -90,7 +90,7 @@ _CIRCLED = re.compile(r"(?<=\S)[ \t]*(?=[①-⑳❶-❿])")
 
 _SURE = ")）"
 
-"""Signs that hardly ever stand after a number in prose: two in a row are a list; of others it takes three."""
+"""Signs that hardly ever follow a number in prose: two in a row are a list; of others it takes three."""
 
 _NOTHING = re.compile(
     r"n/?a|n\. ?a\.?|none|null|nil|nothing|not applicable|no (?:answer|response|uses?|words?|items?|idea|comment)"

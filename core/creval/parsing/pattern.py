@@ -6,7 +6,7 @@ is that of `re`: what goes beyond it (recursion, fuzzy matches) can use up the m
 inside counted repeats, which are limited as well. A match that takes too long is the task's fault, not the model's: it
 raises, and after a few the pattern is given up.
 
-Parser `tagged`: what stands inside <answer> ... </answer>.
+Parser `tagged`: the text inside <answer> ... </answer>.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def expanded_size(pattern: str) -> int:
 
 
 def has_nested_repeats(pattern: str) -> bool:
-    """Whether a repeat without an upper bound stands inside another one (`(a+)+`), which may try every way to split.
+    """Whether a repeat without an upper bound is inside another one (`(a+)+`), which may try every way to split.
 
     The pattern must be a valid one of the standard library's `re`.
     """

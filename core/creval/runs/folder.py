@@ -37,7 +37,7 @@ _HALF = re.compile(r"\.(run\.json|results\.json|.+\.jsonl|.+\.npz|[0-9a-f]{64}\.
 
 
 class DoneKeys:
-    """A set of sample keys by their hashes of 64 bits, so that a run of a million samples that goes on stays small."""
+    """A set of sample keys by their hashes of 64 bits, so that a resumed run of a million samples stays small."""
 
     def __init__(self) -> None:
         self._known = PackedHashes()
@@ -67,7 +67,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path) -> RunFolder:
-        """Make a new run folder. Raises RunError where one stands there already."""
+        """Make a new run folder. Raises RunError where one exists already."""
         folder = cls(path)
         folder.check_new()
         missing = _missing(path)

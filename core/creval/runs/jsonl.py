@@ -197,7 +197,7 @@ class Line(NamedTuple):
 def whole_lines(path: Path, start: int = 0, before: int = 0) -> Iterator[Line]:
     """Yield the lines of a file, one at a time; a torn last line is left out. A file that is not there has none.
 
-    From the byte `start` on, where a line begins that `before` lines stand before.
+    From the byte `start` on, where a line begins, after `before` others.
     """
     try:
         descriptor = open_plain(path)

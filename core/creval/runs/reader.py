@@ -78,7 +78,7 @@ class Run:
     """A run folder. Files are read when they are asked for, and samples and scores one at a time.
 
     Whoever reads all samples or scores of a task gets a RunError, with file and line, of a row that is damaged,
-    stands there twice or belongs to no sample of the run, and of rows that a finished run has lost. Where docs were
+    occurs twice or belongs to no sample of the run, and of rows that a finished run has lost. Where docs were
     stored by reference, it is DataError where the data are not there, and RunError where they are others.
     """
 

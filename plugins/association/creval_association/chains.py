@@ -95,7 +95,7 @@ class PaceProtocol:
             why = f": {route}" if not first else ""
             session.unparsed(f"{len(first)} first associations, {self.chains} needed{why}")
         for word, reason in first[: self.chains]:
-            # The reason stands inside a JSON string of the prompt.
+            # The reason is inside a JSON string of the prompt.
             quoted = json.dumps(reason, ensure_ascii=False)[1:-1]
             chain = await session.ask(session.prompt("chain", word=word, reason=quoted))
             session.answer(chain.text)

@@ -21,7 +21,7 @@ _PAIR = re.compile(r"(\w[\w'-]*) (?:and|or|&) (\w[\w'-]*)[.!]?")
 
 
 class CommaList(NamedTuple):
-    """The items of a list between commas, as they stand there, and its heading."""
+    """The items of a list between commas, as they are there, and its heading."""
 
     heading: str
     items: list[str]
@@ -74,7 +74,7 @@ def _joined(lists: Sequence[CommaList]) -> list[CommaList]:
 
 
 def _read(line: str) -> tuple[str, list[str]]:
-    """Return the heading of a line, what stands before its colon, and its items."""
+    """Return the heading of a line, what comes before its colon, and its items."""
     head, colon, tail = line.partition(":")
     head = _SENTENCE.split(head)[-1]
     heading = head.strip() if colon and "," not in head else ""

@@ -86,7 +86,7 @@ def _wordnet() -> WordList:
         index = Path(place) / "index.noun"
         if index.is_file():
             lines = index.read_text("utf-8").splitlines()
-            # The licence stands at the top, indented. Names are lower-cased in the index, so nothing marks them.
+            # The licence is at the top, indented. Names are lower-cased in the index, so nothing marks them.
             words = (line.split(" ", 1)[0] for line in lines if line and not line.startswith(" "))
             return WordList("nouns/wordnet", (word for word in words if word.isalpha() and len(word) > 2))
     raise MissingPartError(

@@ -53,7 +53,7 @@ class WordList:
     1. a JSON array of strings, or of objects with the text `field`: the whole answer, in a code fence, in prose, inside
        an object under `key` (or the only one there); of several the longest, among equals the last (`json_array`,
        `json_array/fenced`, ...). An answer that holds JSON is read in no other way;
-    2. what stands after the name of the `field`, if it stands there twice or more: `word: ocean` (`labelled`);
+    2. what comes after the name of the `field`, if it occurs twice or more: `word: ocean` (`labelled`);
     3. the column `key` of a table, or its only one (`table`);
     4. numbered or else bulleted lines, each cut before an explanation, without lists inside a list (`marked_lines`);
     5. the longest list between commas or other signs, on one line or on lines that follow each other; lists of

@@ -44,7 +44,7 @@ class Compared:
         return names_of(self.runs)
 
     def verdicts(self) -> dict[str, str]:
-        """Return of two runs what is said of the second: better, worse, equivalent, cannot tell (higher, lower).
+        """Return the verdict on the second of two runs: better, worse, equivalent, cannot tell (higher, lower).
 
         By metric; with the task before it where there are several, and with the condition in brackets behind it.
         Raises UsageError where there are more than two runs: then each two have a verdict, in `contrasts`.

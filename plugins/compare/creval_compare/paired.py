@@ -293,7 +293,7 @@ class _Comparison:
         self._parts = None if parts is None else (np.stack(parts(pairs.one)), np.stack(parts(pairs.other)))
 
     def made(self, method: str) -> Difference:
-        """Return the difference with all that is said of it."""
+        """Return the difference with its statistics."""
         docs, (one, other) = len(self._pairs.docs), self._numbers
         if docs < 2:
             return Difference(docs, one, other, self._value, no_interval="there is one doc only")

@@ -183,7 +183,7 @@ def _of_text(scorer: ComponentRef, parse: Sequence[ComponentRef], form: HubForm)
     if scorer.name == "includes" and _names(parse) in ([], ["text"]):
         return [{"name": "includes", "args": {"ignore_case": loose}}]
     if scorer.name == "numeric" and _names(parse) == ["last_number"]:
-        form.notes.append("inspect compares the number that stands at the answer's end, without a tolerance")
+        form.notes.append("inspect compares the number at the end of the answer, without a tolerance")
         return [{"name": "match", "args": {"location": "end", "numeric": True}}]
     if scorer.name == "exact_match" and _names(parse) in ([], ["text"]):
         if not scorer.parameters.get("ignore_punctuation"):

@@ -17,7 +17,7 @@ _ANY = (
 class WrittenIdeas:
     """Says the ideas in the doc's field `ideas`, one at each repeat, from the first again after the last.
 
-    A doc without them gets ideas of ours that are the same for every keyword but for its name: no best that is known.
+    A doc without them gets our own ideas, the same for every keyword but for its name: no best that is known.
     """
 
     def reply(self, turn: Turn) -> str:

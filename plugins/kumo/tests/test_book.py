@@ -130,7 +130,7 @@ def test_other_styles_are_understood(style: str) -> None:
         (
             "ruled out: T0",
             "ruled out: T0, T1",
-            "'T1' stands beside the result \"s1\" of 'A2', which does not rule it out",
+            "'T1' is next to the result \"s1\" of 'A2', which does not rule it out",
         ),
         ("3. **A2**\n", "", "the action 'A2' has no section or item of its own"),
         ("rules out no truth", "is quite common", "the result between 0 and 1 cm of 'A1' is not stated"),

@@ -34,7 +34,7 @@ def creval_components(registry: Registry) -> None:
             delimiter=params.text(about="what stands between the prompt and a choice"),
             output=params.one_of("loglikelihood", "loglikelihood_rolling", about="of choices, or of the whole prompt"),
             context_length=params.integer(3, about="the most tokens of context and continuation, and one more"),
-            prefix=params.text(1, about="the text that stands before the first token where there is no context"),
+            prefix=params.text(1, about="the text before the first token where there is no context"),
         ),
         positional="choices",
         prompts=("prompt",),

@@ -48,7 +48,7 @@ class _ReplacedFileError(Exception):
 
 @dataclass(slots=True)
 class _Tail:
-    """Where the reading of a growing file goes on."""
+    """Where to continue reading a growing file."""
 
     path: Path
     start: int = 0

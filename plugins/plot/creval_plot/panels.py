@@ -1,4 +1,4 @@
-"""Panels of a figure: how many stand next to each other, and what all of them have."""
+"""Panels of a figure: how many are next to each other, and what all of them have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PER_INCH = 17
 
 
 def columns_for(width: float, panels: int) -> int:
-    """Return how many panels of at least two inches stand next to each other, as even as possible over the rows."""
+    """Return how many panels of at least two inches fit next to each other, as even as possible over the rows."""
     most = max(1, int(width // _PANEL))
     rows = -(-panels // most)
     return -(-panels // rows)

@@ -33,7 +33,7 @@ LIBRARIES = ("numpy", "sympy")
 _INSIDE = Path(__file__).with_name("inside")
 _PYTHON = Path("/python")
 PACKAGES = Path("/libraries")
-"""Where the chosen libraries stand within."""
+"""Where the chosen libraries are inside."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def _register_code(registry: Registry) -> None:
             tests=params.text(1, about="the field with the tests: a text, or a list of texts (test)"),
             entry_point=params.text(1, about="the field with the name of the function that check() is called with"),
             header=params.text(1, about="the field with the code that the prompt begins"),
-            setup=params.text(1, about="the field with code that stands before everything"),
+            setup=params.text(1, about="the field with code that comes before everything"),
             language=language,
             seconds=params.number(above=0, maximum=600, about="processor time of each test (5)"),
             memory=params.integer(16, 65536, about="MiB of memory of each test (512)"),

@@ -224,7 +224,7 @@ def _table(parts: Sequence[ShardRun], ranking: Ranking, files: Sequence[Path]) -
             if rank is None or (part.shard is not None and not part.shard.holds(key.doc)):
                 raise _fault(f"{_named(key)} is not of this run", line)
             if not seen.add(rank):
-                raise _fault(f"{_named(key)} stands there twice", line)
+                raise _fault(f"{_named(key)} occurs twice", line)
             table.add(rank, number, line, status in REDO)
     return table
 

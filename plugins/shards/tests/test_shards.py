@@ -335,7 +335,7 @@ def test_rows_that_do_not_belong_are_refused_by_file_and_line(halves, kind):
     error = refused(parts, "is not of this run")
     assert str(error.where) == f"{file}:{count + 1}"
     file.write_bytes(whole + whole.splitlines(keepends=True)[1])
-    assert str(refused(parts, "stands there twice").where) == f"{file}:{count + 1}"
+    assert str(refused(parts, "occurs twice").where) == f"{file}:{count + 1}"
     lines = whole.splitlines(keepends=True)
     file.write_bytes(lines[0] + lines[1][:-9] + b"!\n" + b"".join(lines[2:]))
     assert str(refused(parts, "a damaged line").where) == f"{file}:2"

@@ -364,7 +364,7 @@ KINDS: Mapping[str, _Kind] = {
 
 
 def read_rules(given: Any, depth: int = 0) -> tuple[Rule, ...]:
-    """Return a list of rules; a single one may stand without a list. Raises UsageError, saying what is wrong."""
+    """Return a list of rules; a single one needs no list. Raises UsageError, saying what is wrong."""
     if depth > _DEEPEST:
         raise _wrong("rules are nested too deeply", "Write at most five levels of all, any and not.")
     items = given if isinstance(given, list | tuple) else [given]

@@ -17,7 +17,7 @@ PROJECT = "CREVAL_TRACKIO_PROJECT"
 
 @hookimpl
 def creval_run_finished(results: Mapping[str, Any], folder: Path) -> None:
-    """Send a finished run. A run that goes on later is sent again under its name."""
+    """Send a finished run. A run that is resumed later is sent again under its name."""
     project = os.environ.get(PROJECT)
     if project:
         from creval_trackio.sending import send

@@ -30,7 +30,7 @@ _MOST = 100  # groups that are kept, the last ones
 class WordGroups:
     """Reads every group of `size` words in an answer, in the order of the text.
 
-    A group is an innermost list in brackets (JSON of any shape); a line, a cell of a table or what stands there after
+    A group is an innermost list in brackets (JSON of any shape); a line, a cell of a table or what is there after
     a label, with `size` parts between commas or other signs; or `size` short lines below each other. Which of the
     groups count is for the scorer to say: an answer may hold drafts.
     """

@@ -71,7 +71,7 @@ class TaskRuntime:
 
 
 class LiveSession:
-    """The `Session` of one sample; it records what goes on."""
+    """The `Session` of one sample; it records what happens."""
 
     def __init__(self, runtime: TaskRuntime, work: WorkItem) -> None:
         self._runtime = runtime

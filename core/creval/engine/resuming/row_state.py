@@ -57,7 +57,7 @@ class RowState(Generic[S]):
     """The whole lines of one file, as far as they were read (`read`) or written here (`note`), with their summary.
 
     `done` are the samples that have a row, `lines` and `size` (bytes) how much of the file is accounted for. Every row
-    must be of a sample that was planned, and stand there once. A torn last line, which a killed run leaves, is no
+    must be of a sample that was planned, and occur once. A torn last line, which a killed run leaves, is no
     fault; it goes when the file is made ready (`prepare`). `faults` counts the rows that stay errored, by the component
     that raised and whose code has not changed.
     """
@@ -84,7 +84,7 @@ class RowState(Generic[S]):
 
     @property
     def whole(self) -> bool:
-        """Whether every whole line of the file is accounted for, and nothing stands behind them."""
+        """Whether every whole line of the file is accounted for, and nothing follows them."""
         return plain_size(self.path) == self.size
 
     def read(self) -> None:
@@ -103,7 +103,7 @@ class RowState(Generic[S]):
         except (KeyError, TypeError, AttributeError) as error:
             what = f"the row is no {self.path.parent.name.removesuffix('s')}: {error!r}"
             raise _fault(what, line) from error
-        why = "is not of this run" if rank is None else "stands there twice"
+        why = "is not of this run" if rank is None else "occurs twice"
         raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
 
     def note(self, record: Mapping[str, Any], length: int) -> None:

@@ -60,7 +60,7 @@ CONTEXT_CUT = "context_cut"
 """A context was cut on the left to the model's length."""
 
 FIRST_TOKEN = "first_token"
-"""The first token of a text has no probability, as nothing stands before it: it is not counted."""
+"""The first token of a text has no probability, as nothing comes before it: it is not counted."""
 
 BATCH = "batch"
 """The answer came from a batch: nothing is odd about it, but its price is another and its latency unknown (0)."""

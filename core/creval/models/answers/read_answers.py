@@ -229,7 +229,7 @@ _FIRST_WIDE = "\u2e80"
 
 _WIDE_A_TOKEN = 3
 
-"""Of Chinese, Japanese and Korean characters, which stand without white space, not more than this."""
+"""Of Chinese, Japanese and Korean characters, which have no spaces between them, not more than this."""
 
 
 def read_answers(reply: Reply, request: GenerateRequest) -> Reply:

@@ -242,7 +242,7 @@ def _split(text: str, own_tags: frozenset[str]) -> _Split | None:
         elif mark.opens:
             split.answer.append((position, mark.start))
             inside, position = mark.family, mark.end
-        else:  # what stands before a closing tag alone was thinking too
+        else:  # what comes before a closing tag alone was thinking too
             split.thinking += [*split.answer, (position, mark.start)]
             split.answer, position = [], mark.end
         moved = True

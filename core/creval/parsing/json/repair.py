@@ -51,7 +51,7 @@ _NO_ITEM = re.compile(r"""[\s,:;"'`“”‘’\[\]{}()\\]+""")
 _APART = re.compile(r"""[,:;\[\]{}\n]|["'“”‘’][^"'“”‘’]*["'“”‘’]""")
 """What stands between two texts: a sign, or the end of one and the beginning of the other."""
 _INCHES = re.compile(r"""(?:[^"]|(?<=[^\s,:\[{"])"(?!\s*[,:;\]}"]))*""")
-"""A text whose double quotes all stand behind a word or number and before another word."""
+"""A text whose double quotes all follow a word or number and precede another word."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
 _NUMBER = re.compile(r"\d[\d.]*(?:[eE][-+]?\d+)?")
 _MINUS = re.compile(r"[-−–﹣－]\s?[$€£¥]?\s?$")

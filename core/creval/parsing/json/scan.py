@@ -40,10 +40,10 @@ _QUOTES = "\"'”’"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """JSON that stands at `start` up to `end` of the part of the text that was searched.
+    """JSON from `start` up to `end` of the part of the text that was searched.
 
     `value` is an array or object, `repaired` whether it was faulty. Where it cannot be read there is a `fault`, the
-    reason, and no value. `heading` is the last line of the text that stands before it.
+    reason, and no value. `heading` is the last line of the text before it.
     """
 
     start: int
@@ -72,7 +72,7 @@ def scan(text: str) -> Sequence[Found]:
     """Return the JSON arrays and objects of a text, outermost ones only, in order.
 
     Faulty ones are repaired where it is certain what was meant. After one that is never closed nothing more is looked
-    for: what follows may stand inside it.
+    for: what follows may be inside it.
     """
     found = []
     work = _WORK_PER_CHARACTER * len(text) + _FREE_WORK
@@ -127,7 +127,7 @@ def _inside(node: Any) -> Iterable[Any]:
 
 
 def json_places(text: str) -> Iterator[tuple[str, Sequence[Found]]]:
-    """Yield the places of an answer where JSON is looked for, in order, with what stands there.
+    """Yield the places of an answer where JSON is looked for, in order, with what is there.
 
     They are the whole answer (named ""; then there is no other place), code fences (`fenced`; an unclosed last fence
     reaches to the end), the text (`embedded`).

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 
 
 def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[FoundComponent]:
-    """Read a list of components; a single one may stand without a list."""
+    """Read a list of components; a single one needs no list."""
     found = [reading.component(kind, node, path) for path, node in reading.entries(key)]
     return [component for component in found if component is not None]
 

@@ -73,7 +73,7 @@ def named_validator(name: str) -> Validator:
 
 
 def problems_of(node: Node, validator: Validator, path: KeyPath = (), beside: Sequence[str] = ()) -> Sequence[Problem]:
-    """Check a node that stands at `path`. Every fault is returned, in the order of the file.
+    """Check the node at `path`. Every fault is returned, in the order of the file.
 
     `beside` are keys that the same mapping may have and that were taken out of it before.
     """

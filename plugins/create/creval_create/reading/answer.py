@@ -98,7 +98,7 @@ def _entries(part: str) -> Iterator[ReadPath | UnreadPath]:
 
 
 def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
-    """Paths under numbers: after a broken one the reading goes on at the next number."""
+    """Paths under numbers: after a broken one reading continues at the next number."""
     found, after = _KEY.search(part), 0
     while found:
         yield from _lost(part, after, found.start())

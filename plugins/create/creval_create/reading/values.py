@@ -75,7 +75,7 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
 
 
 def _items(text: str, start: int, depth: int) -> tuple[list[Any], int]:
-    """A list or tuple. Between two lists a comma may be missing; a comma may stand before the end."""
+    """A list or tuple. Between two lists a comma may be missing; a comma may precede the end."""
     plain = _THREE.match(text, start)
     if plain:  # a triple of plain names, by far the most frequent list
         return [name for name in plain.groups() if name is not None], plain.end()
@@ -130,7 +130,7 @@ def _bare_key(text: str, at: int) -> tuple[str, int]:
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
-    """A string in any quotation marks, with the marks that stand inside it."""
+    """A string in any quotation marks, with the marks inside it."""
     plain = _PLAIN.match(text, at)
     if plain:
         return plain[1] or plain[2] or "", plain.end()

@@ -15,7 +15,7 @@ MOST_PATHS = 8
 def exact_utility(qualities: Sequence[float], distances: np.ndarray, patience: float) -> float:
     """Return the maximum of Eq. 1 over all orders, 0 for an empty set.
 
-    What a path adds depends on which paths stand before it, not on their order, so the best value of each subset is
+    What a path adds depends on which paths come before it, not on their order, so the best value of each subset is
     found from those with one path less: n 2^n steps instead of n!.
     """
     count = len(qualities)

@@ -1,4 +1,4 @@
-"""Asks the augmenter, and goes on where its answer broke off.
+"""Asks the augmenter, and continues where its answer broke off.
 
 Source: paper 002, Methods, "Automatic domain proposal and seed configs generation": generation continues from
 truncation points up to a retry limit of 3.
@@ -39,7 +39,7 @@ class Augmenter:
     async def ask(self, messages: Sequence[Message], whole: Callable[[str], bool] | None = None) -> str:
         """Return the answer, continued up to MAX_CONTINUATIONS times while it was cut or is not `whole`.
 
-        What is still cut then is said to be and returned as it is: whoever reads it finds it incomplete. Raises
+        An answer that is still cut is marked and returned: whoever reads it finds it incomplete. Raises
         ModelError where a call fails or the model declines.
         """
         answer, cut = await self._call(messages)

@@ -12,7 +12,7 @@ _FENCE = re.compile(r"^[ \t]*```[^\n]*\n", re.MULTILINE)
 def data_part(answer: str, begin: re.Pattern[str]) -> str:
     """Return the text from the first match of `begin` on, up to the end of the fenced block that holds it.
 
-    A block without an end goes on to the end of the answer. Without a match the whole answer is returned.
+    A block without an end extends to the end of the answer. Without a match the whole answer is returned.
     """
     found = begin.search(answer)
     if found is None:

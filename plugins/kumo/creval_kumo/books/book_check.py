@@ -2,14 +2,14 @@
 
 Found is every truth, action, outcome and exclusion that the text does not tell, and every exclusion that it tells and
 the game does not have. A fact counts as told where the names stand as written in the configuration, but for letter
-case, markup, quotation marks, hyphens and underscores; an exclusion must stand in the line of its outcome or in the
+case, markup, quotation marks, hyphens and underscores; an exclusion must be in the line of its outcome or in the
 more deeply indented lines under it, and a line is about an outcome only if it says what is ruled out, be it nothing.
 Books of models word things in other ways too, so what is found there is what a
 reader could miss, and not always an error.
 
 Where results are not certain, the lines must say what a result speaks against, without a word of ruling out, and the
 book must hold the sentences of `creval_kumo.books.book.chance_rule` word for word: a number or a condition less, and
-nobody could reckon with it.
+nobody could compute with it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def book_faults(text: str, instance: Instance) -> list[str]:
 class _Item:
     """A line with the more deeply indented lines under it: the outcomes that the line names, the truths in all.
 
-    `certain`: something is said to be ruled out.
+    `certain`: the text rules something out.
     """
 
     outcomes: frozenset[int]
@@ -86,9 +86,9 @@ def _action_faults(items: Sequence[_Item], action: GameAction, instance: Instanc
         shown = " and ".join(state_text(action.outcomes[place][0], action.unit) for place in sorted(item.outcomes))
         for truth in truths:
             if truth in item.truths and truth not in meant:
-                yield f"{truth!r} stands beside the result {shown} of {action.name!r}, which {does_not}"
+                yield f"{truth!r} is next to the result {shown} of {action.name!r}, which {does_not}"
         if item.certain and not sure:
-            yield f"the result {shown} of {action.name!r} is said to rule something out, but results are not certain"
+            yield f"the result {shown} of {action.name!r} rules something out, but results are not certain"
 
 
 def _items(section: Sequence[str], action: GameAction, truths: Sequence[str], says: re.Pattern[str]) -> Iterator[_Item]:

@@ -23,7 +23,7 @@ Ending = Literal["predicted", "unparsed", "out of turns"]
 class Play:
     """One game in progress or at its end; every move returns a new state.
 
-    `tests` are the actions taken, in order, repeats included. `ending` is None while the game goes on.
+    `tests` are the actions taken, in order, repeats included. `ending` is None while the game lasts.
     """
 
     instance: Instance

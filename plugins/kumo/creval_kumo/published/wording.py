@@ -1,6 +1,6 @@
 """The wording in which the authors put a game, read out of their source text; none of it is run or shipped.
 
-env/<name>_env.py          `get_system_prompt`: what a game begins with, and what stands before its knowledge book
+env/<name>_env.py          `get_system_prompt`: what a game begins with, and what comes before its knowledge book
 agents/vanilla_agent.py    `response`: the first message, the instruction of each round, and a result
 """
 
@@ -27,7 +27,7 @@ Pieces = Sequence[tuple[bool, str]]
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The texts of one domain. `guide` and `result` are what stands before the book and before an observation."""
+    """The texts of one domain. `guide` and `result` are what comes before the book and before an observation."""
 
     system: Pieces
     guide: str

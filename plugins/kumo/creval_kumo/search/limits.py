@@ -21,7 +21,7 @@ class Limits:
     """How much one question to the search may cost; None is no limit.
 
     `nodes` counts states opened and bounds worked out (some 4 microseconds each in the kernel, 50 in Python, which
-    therefore gets PYTHON_NODES where nothing else is said). It may be overrun by the bounds of one state. Only this
+    therefore gets PYTHON_NODES unless stated otherwise). It may be overrun by the bounds of one state. Only this
     limit gives the same answer on every machine.
     `seconds` is wall time, looked at between slices of work; computing the bounds at its end takes a fifth of it.
     `memory` (bytes) is what the tables of one search may take; they are laid out alike on every machine.

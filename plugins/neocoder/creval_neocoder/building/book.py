@@ -2,7 +2,7 @@
 
 The first line is the plan (models, settings, seed, problems). A later build of the same plan is given the answers
 again, also those that were cut or could not be read; a build of another plan is refused. Models are therefore asked for
-nothing that the book holds, and a build that was killed goes on where it was.
+nothing that the book holds, and a killed build continues where it stopped.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ async def deny(problem: Problem, asker: Asker, rounds: int, seed: int) -> Denied
     """Run `rounds` rounds of Denial Prompting on a problem (paper 001, Section 3.1, Algorithm 1).
 
     All solutions are asked for in one thread, each with the whole statement and its constraints; techniques are
-    detected in the newest program alone. Where nothing new is found, the constraints stay and the round goes on. An
+    detected in the newest program alone. Where nothing new is found, the constraints stay and the round continues. An
     answer without a program, a list of techniques that cannot be read, and a thread that no longer fits into the
     model's context end the problem with what it has. Raises ModelError where a call fails otherwise.
     """

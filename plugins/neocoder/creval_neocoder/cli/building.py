@@ -36,7 +36,7 @@ def build_states(
     """Run Algorithm 1: solve, detect the techniques of the program, forbid one of them, solve again in the same thread.
 
     The output has the form of the published NeoCoder.json, with the tests beside; a task file that plays it is written
-    next to it. Every call is kept in OUTPUT.calls.jsonl the moment it ends: the same command goes on where it was
+    next to it. Every call is kept in OUTPUT.calls.jsonl the moment it ends: the same command continues where it stopped
     stopped, and pays no call twice.
     """
     from creval.plugin.report import write_json, write_text

@@ -72,7 +72,7 @@ def _exchange(words: Words, row: int, at: int, others: Cases, chance: random.Ran
 
 
 def _at(cases: Cases, row: int, at: int) -> list[str]:
-    """The words that stand at the same place in other cases."""
+    """The words at the same place in other cases."""
     lines = [case[row].split() for case in cases if row < len(case)]
     return [line[at] for line in lines if at < len(line)]
 

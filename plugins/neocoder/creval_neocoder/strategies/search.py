@@ -36,7 +36,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """How a text goes on: its tokens, at each place the likeliest tokens with their log-probabilities, the end.
+    """How a text continues: its tokens, at each place the likeliest tokens with their log-probabilities, the end.
 
     `alternatives` may have one place more than `tokens`: what else than the end might have come. `cut`: the limit of
     tokens ended it.

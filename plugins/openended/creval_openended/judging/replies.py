@@ -76,7 +76,7 @@ def whole_text(reply: Reply) -> str:
 
 
 def read_points(text: str) -> tuple[str, ...]:
-    """Return the fragments of an initialisation: what stands behind each [[POINT]], text before the first dropped."""
+    """Return the fragments of an initialisation: what follows each [[POINT]], text before the first dropped."""
     points = tuple(part.strip() for part in _POINT.split(text)[1:] if part.strip())
     if not points:
         raise UnreadableReplyError("the initialisation has no [[POINT]]")

@@ -104,7 +104,7 @@ class NoveltyJudge:
         return won
 
     async def _ask(self, one: Solution, other: Solution) -> bool:
-        """Show two solutions, and return whether the first is said to be more novel."""
+        """Show two solutions, and return whether the first is judged more novel."""
         messages = messages_for(self._definition, one, other)
         said = ""
         for _ in range(_TRIES):

@@ -14,7 +14,7 @@ Method = Literal["bubble", "merge"]
 ItemT = TypeVar("ItemT")
 
 Wins = Callable[[ItemT, ItemT], Awaitable[bool]]
-"""Whether the first is to stand before the second."""
+"""Whether the first comes before the second."""
 
 
 async def ranked(items: Sequence[ItemT], wins: Wins[ItemT], method: Method) -> list[ItemT]:

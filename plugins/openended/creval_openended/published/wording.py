@@ -186,7 +186,7 @@ def _step_pieces(pieces: Pieces, most: str) -> list[dict[str, Any]]:
 
 
 def _around_problem(data: ast.Module) -> tuple[str, str]:
-    """Return what stands before and after the problem of a full answer, from the word "Problem:" on."""
+    """Return what comes before and after the problem of a full answer, from the word "Problem:" on."""
     parts = _constant(data, "macgyver_prompt").split("{}")
     if len(parts) != 4 or "Problem:" not in parts[1]:
         raise ValueError("a problem is laid out otherwise")
@@ -194,7 +194,7 @@ def _around_problem(data: ast.Module) -> tuple[str, str]:
 
 
 def _made(driver: ast.Module) -> tuple[str, str]:
-    """Return what stands before and after the number of a step that was made."""
+    """Return what comes before and after the number of a step that was made."""
     call = next(_calls(driver, "prev_steps.append"))
     match _pieces(call.args[0]):
         case [(False, before), (True, "step_num - 1"), (False, after), *_]:

@@ -122,7 +122,7 @@ def _next_label(text: str, start: int) -> int:
 
 
 def _logprobs(completion: Completion, start: int, end: int) -> tuple[float | None, float | None, int | None]:
-    """Mean and sum over the tokens that stand there, and their number; None where they are not to be had."""
+    """Mean and sum over the tokens that are there, and their number; None where they are not to be had."""
     if not completion.logprobs:
         return None, None, None
     kept = [value for value in _within(completion.logprobs, start, end) if value > _UNKNOWN]

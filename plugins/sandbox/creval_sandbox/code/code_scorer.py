@@ -26,7 +26,7 @@ class Code:
     `tests` is the field with the tests: a text (a module, one test), or a list of texts (each a test in a process of
     its own). `entry_point` is the field with the name of the function that is asked for; tests that define
     `check(candidate)` are called with it. `header` is the field with what the prompt begins of the program, `setup` one
-    with code that stands before everything. `seconds` of processor time and `memory` MiB are the limits of each test.
+    with code that comes before everything. `seconds` of processor time and `memory` MiB are the limits of each test.
     Of several answers to one call the mean counts, or with `reduce: best` the best one.
     """
 
