@@ -174,7 +174,7 @@ def test_ids_must_be_there_and_unique(tmp_path: Path) -> None:
     ]
     file = write(tmp_path, ".jsonl", docs)
     message = fault(file, "k")
-    assert f"{file}:2: the id '1' stands at {file}:1 too" in message
+    assert f"{file}:2: the id '1' is also at {file}:1" in message
     for line, shown in [(3, "''"), (4, "empty"), (6, "True"), (7, "1.5")]:
         assert f"{file}:{line}: the id field 'k' is {shown}; it must be a text or whole number" in message
     assert f"{file}:5: the id field 'k' is missing; the row has x" in message

@@ -130,7 +130,7 @@ def test_a_wrong_key_is_an_error_of_the_file(tmp_path: Path, data: str, hint: st
 def test_a_faulty_row_is_still_named_by_its_line(tmp_path: Path) -> None:
     task = written(tmp_path, "where: {lang: en}")
     (tmp_path / "rows.jsonl").write_text('{"id": "a", "lang": "en"}\n{"id": \n{"id": "a", "lang": "en"}\n')
-    with pytest.raises(DataError, match=r"(?s)rows.jsonl:2.*rows.jsonl:3.*stands at .*rows.jsonl:1 too"):
+    with pytest.raises(DataError, match=r"(?s)rows.jsonl:2.*rows.jsonl:3.*is also at .*rows.jsonl:1"):
         docs(task)
 
 

@@ -197,8 +197,8 @@ def test_faulty_rows_are_named_by_their_lines(tmp_path):
     with pytest.raises(DataError) as error:
         Dataset(JsonLinesRows(tmp_path / "rows.jsonl"), "id")
     said = str(error.value)
-    assert "rows.jsonl:7: the id 'a' stands at" in said and "rows.jsonl:1 too" in said
-    assert "rows.jsonl:9: the id 'b' stands at" in said and "rows.jsonl:4 too" in said
+    assert "rows.jsonl:7: the id 'a' is also at" in said and "rows.jsonl:1" in said
+    assert "rows.jsonl:9: the id 'b' is also at" in said and "rows.jsonl:4" in said
     assert "rows.jsonl:3: not valid JSON" in said and "rows.jsonl:5: the id field" in said
 
 

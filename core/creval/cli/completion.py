@@ -72,7 +72,7 @@ _SHELLS = ("bash", "zsh", "fish")
 def completion(shell: str) -> None:
     """Print the script that completes commands, options, tasks, models and runs in your shell.
 
-    It asks creval itself, so that tasks of plugins that you install later are offered too.
+    The script calls creval, so it also completes the tasks of plugins that you install later.
     """
     from click.shell_completion import get_completion_class
 

@@ -211,8 +211,8 @@ def _trusted(place: Path) -> list[str]:
 
 
 _FORMS = (
-    ("json", "Print JSON, with everything that is known."),
-    ("csv", "Print CSV, with every digit."),
+    ("json", "Print JSON with all columns."),
+    ("csv", "Print CSV with all digits."),
     ("markdown", "Print a Markdown table."),
     ("latex", "Print a LaTeX table (booktabs)."),
 )

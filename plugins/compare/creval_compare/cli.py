@@ -25,12 +25,12 @@ __all__ = ["compare"]
 @click.option("--primary", is_flag=True, help="Only the primary metrics.")
 @click.option(
     "--margin", "margins", multiple=True, metavar="[M=]X",
-    help="A difference that does not matter, in the metric's unit: for all metrics, or for M.",
+    help="Largest difference that does not matter, in the metric's unit: for all metrics, or for M.",
 )  # fmt: skip
 @click.option("--flips", "most_flips", type=click.IntRange(0), default=10, show_default=True, metavar="N",
     help="List at most N docs that only one run solved.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Compare runs of other tasks, data or resources all the same.")
+@click.option("--force", is_flag=True, help="Compare even runs with different tasks, data or resources.")
 @format_options
 def compare(
     runs: Sequence[Path],
@@ -40,12 +40,12 @@ def compare(
     form: str | None,
     **more: int,
 ) -> None:
-    """Say whether the second of two RUNS is better than the first, doc by doc; rank several.
+    """Compare two RUNS doc by doc, or rank several.
 
-    For each metric over the docs that all have: the difference with its 95 % interval, a test (exact McNemar where each
-    doc has one 0/1, else the swap test over docs), the minimum detectable difference (80 % power), and a verdict:
-    better, worse, equivalent (within --margin), or cannot tell. The p-values of the primary metrics, or of those named
-    with --metric, are adjusted together by Holm.
+    For each metric over the docs that all runs have: the difference with its 95 % interval, a test (exact McNemar if
+    each doc has one score of 0 or 1, else the swap test over docs), the minimum detectable difference (80 % power),
+    and a verdict: better, worse, equivalent (within --margin), or cannot tell. The p-values of the primary metrics,
+    or of those named with --metric, are adjusted together by Holm.
     """
     from creval.plugin.comparing import FORMATS, json_text, visible
     from creval_compare import compare_runs

@@ -14,10 +14,10 @@ __all__ = ["prefetch"]
 @click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
 @click.pass_context
 def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) -> None:
-    """Fetch data, encoders and word lists of TASKs (or suites), so that they run with --offline.
+    """Download the data, encoders and word lists of TASKs (or suites), so that they run with --offline.
 
-    Says of each what was fetched and what was here already, and of data at the newest commit the line that pins it.
-    Exit code 1 where something was not available.
+    Prints what was downloaded and what was already there, and for data at the newest commit the line that pins it.
+    The exit code is 1 if something was not available.
     """
     from creval.plugin import ResourceOptions
     from creval.plugin.loading import load_plugins, visible

@@ -19,18 +19,19 @@ def _places(ctx: click.Context, param: click.Parameter, given: Sequence[Path]) -
 
 @click.command(epilog="Example: creval view runs/mine --no-open")
 @click.argument("runs", nargs=-1, required=True, type=FilePath(), shell_complete=complete_runs, callback=_places)
-@click.option("--html", type=NewPath(), metavar="FILE", help="Where to write it (default: report.html in the folder).")
+@click.option("--html", type=NewPath(), metavar="FILE", help="File to write (default: report.html in the folder).")
 @click.option("--baselines", type=FilePath(), metavar="FOLDER", help="Where to look for floor and ceiling.")
 @click.option("--live", is_flag=True, is_eager=True, help="Serve a page that follows RUNS, until Ctrl-C.")
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="The port of --live (default: any free one).")
-@click.option("--no-open", is_flag=True, help="Open no browser.")
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Port of --live (default: any free port).")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def view(
     runs: Sequence[Path], html: Path | None, baselines: Path | None, live: bool, port: int | None, no_open: bool
 ) -> None:
     """Write RUNS as one page (see creval report --html) and open it in the browser.
 
-    With --live RUNS may be running, detached, folders of a sweep, or shards. The page is served on 127.0.0.1; it shows
-    progress, rate, spend, errors and finished samples, and becomes the page of results once all have ended.
+    With --live RUNS can be running, detached, folders of a sweep, or shards. The page is served on 127.0.0.1. It
+    shows progress, rate, cost, errors and finished samples, and becomes the page of results when all runs have
+    ended.
     """
     folders = list(dict.fromkeys(runs))
     if live:

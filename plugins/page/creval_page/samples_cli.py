@@ -23,19 +23,19 @@ _HIDDEN = ("task", "doc", "condition", "repeat", "route")
 @click.command(epilog="Example: creval samples runs/mine --status unparsed")
 @click.argument("run", type=FilePath(), shell_complete=complete_runs)
 @click.option("--task", metavar="T", help="Only this task.")
-@click.option("--status", metavar="S", help="Only samples that ended so, e.g. unparsed or errored.")
+@click.option("--status", metavar="S", help="Only samples with this status, e.g. unparsed or errored.")
 @click.option("--doc", metavar="ID", help="Only this doc.")
 @click.option("--condition", metavar="C", help="Only this condition.")
 @click.option("--text", metavar="WORDS", help="Only samples with these words in an answer.")
-@click.option("--columns", metavar="NAMES", help="Columns of the table, with commas: input,target,answer,seconds ...")
+@click.option("--columns", metavar="NAMES", help="Columns, separated by commas: input,target,answer ...")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Rows shown in the table.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per sample, all of them.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, all of them; --docs takes such a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print all samples, one JSON line each.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print all samples as CSV; --docs reads such a file.")
 def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: bool, **wanted: str | None) -> None:
-    """List the samples of RUN: what was asked, the right answer, what was answered and read, scores, tokens, cost.
+    """List the samples of RUN: question, target, output, parsed answer, scores, tokens, cost.
 
-    RUN may be the folder of a sweep: the column `run` then says of which run each is.
-    `answer` is what the parsers read of the `output`. A table shortens long texts; --csv and --json have them whole.
+    RUN can be the folder of a sweep; the column `run` then names the run. `answer` is what the parsers read from the
+    `output`. The table shortens long texts; --csv and --json do not.
     """
     import itertools
 
@@ -106,11 +106,11 @@ def _short(value: object) -> object:
 @click.command(epilog="Example: creval sample runs/mine w7")
 @click.argument("run", type=RunPath(), shell_complete=complete_runs)
 @click.argument("key")
-@click.option("--thinking", is_flag=True, help="Show the model's thinking, too.")
-@click.option("--texts", is_flag=True, help="Put back what is kept by reference; the task's data have to be here.")
+@click.option("--thinking", is_flag=True, help="Also show the model's thinking.")
+@click.option("--texts", is_flag=True, help="Include texts that are stored by reference; needs the task's data.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def sample(run: Path, key: str, thinking: bool, texts: bool, as_json: bool) -> None:
-    """Print the sample of RUN that KEY names: every message and answer, how it was read and why, judges, scores.
+    """Print the sample KEY of RUN: messages, answers, how they were parsed, judges, scores.
 
     `creval samples RUN` lists the keys.
     """

@@ -50,10 +50,10 @@ _OPTIONS = {
 @click.option("--score", "scores", multiple=True, metavar="S", help="distribution, judges: the score of samples.")
 @click.option("--labels", type=FilePath(), metavar="FILE", help="judges: people's labels as CSV or JSONL.")
 def plot(runs: Sequence[Path], kind: str, outputs: Sequence[Path], style: str | None, width: str, **more: Any) -> None:
-    """Draw the results of RUNS as a figure for a paper, and print the files that are written.
+    """Draw the results of RUNS as a figure for a paper, and print the names of the files.
 
-    The figures have the size that they are printed in, colours that colour-blind readers tell apart, and text that
-    publishers accept. The same figures from Python: docs/figures.md.
+    The figures have their size in print, colours that colour-blind readers can distinguish, and fonts that
+    publishers accept. docs/figures.md shows how to draw them from Python.
     """
     for name, (option, kinds) in _OPTIONS.items():
         if more[name] and kind not in kinds:

@@ -24,21 +24,21 @@ _COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer"
 
 @click.command(
     epilog="Example: creval gate runs/today --policy release.yaml --baseline runs/yesterday\n\n"
-    "Exit codes: 0 go, 10 no-go, 11 undecided; 2 where the policy or the runs are at fault."
+    "Exit codes: 0 go, 10 no-go, 11 undecided, 2 invalid policy or runs."
 )
 @click.argument("run", type=RunPath(), shell_complete=complete_runs)
 @click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
-@click.option("--baseline", type=RunPath(), metavar="RUN", help="The run to compare with, in place of the policy's.")
-@click.option("--force", is_flag=True, help="Compare with a baseline of another task, data or resources too.")
+@click.option("--baseline", type=RunPath(), metavar="RUN", help="Run to compare with, instead of the policy's.")
+@click.option("--force", is_flag=True, help="Compare even with a baseline with different task, data or resources.")
 @format_options
 @click.pass_context
 def gate(ctx: click.Context, /, run: Path, policy: Path, baseline: Path | None, force: bool, form: str | None) -> None:
     """Check RUN against a policy, so that a pipeline continues or stops.
 
-    Each rule demands that a metric is at least or at most a number, no worse than a baseline's by a margin, or better;
-    or that a status (errored, unparsed ...) has at most a share. A rule passes if the whole 95 % interval satisfies it,
-    fails if none of it does, and is undecided otherwise. critical: must pass; supporting: must not fail; advisory: is
-    only reported.
+    Each rule requires that a metric is at least or at most a number, or better than a baseline's, or not worse by
+    more than a margin; or that a status (errored, unparsed ...) has at most some share. A rule passes if the whole
+    95 % interval satisfies it, fails if none of it does, and is undecided otherwise. A critical rule must pass, a
+    supporting rule must not fail, an advisory rule is only reported.
     """
     from creval.plugin import open_runs
     from creval.plugin.release import FORMATS, json_text, visible
@@ -77,18 +77,18 @@ _ANSWERS = ("passed", "failed", "undecided")
 
 @click.command(epilog="Example: creval leaderboard runs --html board.html")
 @click.argument("places", metavar="DIR|REPO...", nargs=-1, required=True)
-@click.option("--all-metrics", is_flag=True, help="Every metric, not the primary ones alone.")
+@click.option("--all-metrics", is_flag=True, help="All metrics, not only the primary ones.")
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write the table as CSV.")
 @click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write the table as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def leaderboard(
     places: Sequence[str], all_metrics: bool, csv_file: Path | None, html_file: Path | None, as_json: bool
 ) -> None:
-    """One table over many runs: of folders, and of datasets that creval push has filled (OWNER/NAME).
+    """Rank many runs in one table: runs in folders, and in datasets filled by creval push (OWNER/NAME).
 
-    Numbers are ranked only among those made with the same task (its hash is in the table), data, settings and
-    resources. Baselines are listed without a rank, models that cannot be told apart share a letter. Unfinished runs
-    are left out and named.
+    Runs are ranked together only if they have the same task (its hash is in the table), data, settings and
+    resources. Baselines have no rank; models that do not differ significantly share a letter. Unfinished runs are
+    left out and named.
     """
     from creval.plugin.release import json_text
     from creval.plugin.report import write_csv, write_text

@@ -20,14 +20,15 @@ _SHOWN = 8
 
 @click.command(epilog="Example: creval merge runs/shards/* --output runs/whole")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=complete_runs)
-@click.option("--output", "-o", type=NewPath(), metavar="RUN", required=True, help="The folder of the one run.")
+@click.option("--output", "-o", type=NewPath(), metavar="RUN", required=True, help="Folder of the merged run.")
 @trust_option
 @click.pass_context
 def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
-    """Make one run of its shards (see --shard), with all samples, calls and scores in the order of an undivided run.
+    """Join the shards of a run (see --shard) into one run, with samples, calls and scores in the order of an
+    undivided run.
 
-    Runs that are no parts of one run are refused. Where shards are missing or unfinished the exit code is 1, and
-    creval resume makes the rest in the merged run. The shards stay as they are.
+    creval refuses runs that are not shards of the same run. If shards are missing or unfinished, the exit code is 1,
+    and creval resume makes the missing samples in the merged run. The shards are not changed.
     """
     from creval.plugin.shards import RunResult, command_line, find_baselines, print_results
     from creval_shards.merge_runs import merge_runs

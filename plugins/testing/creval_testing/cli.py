@@ -14,7 +14,7 @@ __all__ = ["new", "registry"]
 
 @click.group(no_args_is_help=True, epilog="Example: creval new plugin rhymes")
 def new() -> None:
-    """Write a plugin or a task that works, to be changed into your own."""
+    """Create a working plugin or task to start from."""
 
 
 @new.command(epilog="Example: creval new plugin rhymes --licence MIT")

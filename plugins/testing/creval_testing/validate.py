@@ -21,9 +21,9 @@ __all__ = ["validate"]
 
 @click.command(epilog="Example: creval validate kumo_easy --tests")
 @click.argument("targets", nargs=-1, required=True, metavar="PATH_OR_TASK...")
-@click.option("--tests", is_flag=True, help="Also run the gold and mutant answers that the tasks state; asks no model.")
-@click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another resource.")
-@click.option("--allow-code-execution", is_flag=True, help="With --tests: let the tests' programs run in the sandbox.")
+@click.option("--tests", is_flag=True, help="Also score the gold and mutant answers of the tasks; calls no model.")
+@click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: use another resource.")
+@click.option("--allow-code-execution", is_flag=True, help="With --tests: allow programs to run in the sandbox.")
 @click.option(
     "--trust-remote-code", is_flag=True, help="With --tests: allow encoders to run code from their own repository."
 )
@@ -31,9 +31,9 @@ __all__ = ["validate"]
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print them as SARIF 2.1.0, for code scanning.")
 @click.pass_context
 def validate(ctx: click.Context, /, targets: Sequence[str], tests: bool, resource: Sequence[str], **given: Any) -> None:
-    """Check task and suite files (or folders, or task names) and their data. Exit code 2 where a problem was found.
+    """Check task and suite files (or folders, or task names) and their data. The exit code is 2 if there is a problem.
 
-    Remote data are not fetched for it. Of a file with variants all are checked; by name one task is tested.
+    Remote data are not downloaded. All variants of a file are checked; a task name checks that task alone.
     """
     from creval.plugin.commands import consents_of
     from creval.plugin.data import DataOptions

@@ -70,7 +70,7 @@ class AnalysisGroup(click.Group):
     epilog="Example: creval analyse validity --help",
 )
 def analyse() -> None:
-    """Compute numbers over several runs: which test predicts what, gates over models, trends."""
+    """Run an analysis over several runs: which test predicts what, gates over models, trends."""
 
 
 def _command(component: Component) -> click.Command:

@@ -21,7 +21,7 @@ __all__ = ["plugins", "signature"]
 @click.option("--components", is_flag=True, help="List every component with its kind, summary and parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plugins(components: bool, as_json: bool) -> None:
-    """List plugins with version, tasks, commands and components, and those that failed with the cause."""
+    """List plugins with version, tasks, commands and components, and failed ones with the cause."""
     from creval.plugins.loader import load_plugins
 
     loaded = load_plugins()

@@ -28,12 +28,12 @@ _OWN = ("generation_overrides", "condition_overrides", "prompt_overrides", "repl
 @click.option(
     "--baselines",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder of runs in which to look for baseline/floor and baseline/ceiling (default: the folder of RUN).",
+    help="Folder with runs of baseline/floor and baseline/ceiling (default: the folder of RUN).",
 )
-@click.option("--html", type=NewPath(), metavar="FILE", help="Write one page with samples, to read in any browser.")
+@click.option("--html", type=NewPath(), metavar="FILE", help="Write a page with results and samples for the browser.")
 @click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="This metric, primary or not; may be repeated.")
-@click.option("--all", "every", is_flag=True, help="All metrics, not the primary ones alone.")
+@click.option("--all", "every", is_flag=True, help="All metrics, not only the primary ones.")
 @click.option(
     "--layout", type=click.Choice(["auto", "runs", "models", "each"]), default="auto", show_default=True,
     help="runs: a column per run. models: a row per model, a column per task. each: a table per run. auto: runs for "
@@ -47,11 +47,11 @@ _OWN = ("generation_overrides", "condition_overrides", "prompt_overrides", "repl
 @format_options
 @click.pass_context
 def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, **more: Any) -> None:
-    """Print the results of RUNS: the primary metrics with counts by status, floor and ceiling.
+    """Print the results of RUNS: primary metrics with counts by status, floor and ceiling.
 
-    --json and --csv have a row for each run and metric, all metrics unless some are chosen. --markdown and --latex hold
-    what the screen holds. If a run has no results, the others are printed, and the exit code is 2. --html writes one
-    self-contained page in place of the table: results, plots and every sample.
+    --json and --csv have a row per run and metric, with all metrics unless you choose some. --markdown and --latex
+    print the same table as the terminal. If a run has no results, the others are printed, and the exit code is 2.
+    --html writes a self-contained page instead of the table: results, plots and all samples.
     """
     if html is not None:
         from creval.cli.lazy_group import missing_distribution

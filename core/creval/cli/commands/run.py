@@ -42,12 +42,12 @@ _FILES = ("sweep.yaml", "run.yaml")
 @trust_option
 @click.pass_context
 def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool, **given: Any) -> None:
-    """Run what FILE says: tasks, one model or several, and options. For a run folder, the file in it is used.
+    """Run the tasks, models and options of FILE. For a run folder, use the file in it.
 
     Without a FILE, `creval run --tasks A,B --model M` is the same as `creval --tasks A,B --model M`.
 
-    Run again, it adds only what is missing: samples that are absent or ended as errored, models that were not
-    asked. Several models share one folder, with a run of each, and one table.
+    If you run it again, it adds only what is missing: samples that are absent or errored, models without a run.
+    Several models share one folder, with a run for each, and one table.
     """
     from dataclasses import replace
 
@@ -87,7 +87,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
 @options_of_a_run_again
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
-    """Resume RUN: make only the samples that are missing or ended as errored, then score."""
+    """Resume RUN: make only the samples that are missing or errored, then score."""
     from creval.cli.run_summary import ending
     from creval.cli.signals import fix_shown
     from creval.engine.progress.terminal import watch

@@ -14,8 +14,8 @@ __all__ = ["runs"]
 @click.argument("places", metavar="[DIR]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--model", multiple=True, metavar="PATTERN", help="Only runs of models that match, e.g. 'openai/*'.")
 @click.option("--task", multiple=True, metavar="PATTERN", help="Only runs with a task that matches, e.g. 'kumo_*'.")
-@click.option("--status", multiple=True, metavar="S", help="Only runs that are done, interrupted, failed, running ...")
-@click.option("--with", "words", multiple=True, metavar="TEXT", help="Only runs whose run.json holds this text.")
+@click.option("--status", multiple=True, metavar="S", help="Only runs with this status, e.g. done, interrupted.")
+@click.option("--with", "words", multiple=True, metavar="TEXT", help="Only runs whose run.json contains this text.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def runs(
     places: Sequence[Path],
@@ -25,7 +25,7 @@ def runs(
     words: Sequence[str],
     as_json: bool,
 ) -> None:
-    """List the runs below folders (default: runs), oldest first; those that cannot be read are named last."""
+    """List the runs in folders (default: runs), oldest first; unreadable runs are named last."""
     from creval.escape import json_text, visible
     from creval.report.run_search import Search, find_runs
     from creval.report.terminal_tables import print_table

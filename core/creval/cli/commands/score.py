@@ -25,7 +25,7 @@ __all__ = ["score"]
     "tasks",
     multiple=True,
     metavar="TASK",
-    help="Also score them by this task, which asks the same.",
+    help="Also score by this task, which sends the same requests.",
     shell_complete=completion.tasks,
 )
 @click.option("--output", "-o", type=NewPath(), metavar="RUN2", help="New run folder; RUN keeps its scores.")
@@ -51,11 +51,11 @@ def score(
     reuse: Sequence[Path],
     **given: Any,
 ) -> None:
-    """Score the saved answers of RUN again, with the tasks as they are now; no target model is asked.
+    """Score the saved answers of RUN again with the current tasks, without calling the target model.
 
-    --task-file scores with another YAML of a task, where it asks the same: other parsers, scorers, metrics.
-    --task adds a variant (or any task) that asks what a task of RUN asked; the model is not asked again.
-    Stored verdicts of a judge are used again and not paid twice; those of other judges are kept.
+    --task-file scores with another YAML file of a task that sends the same requests: other parsers, scorers,
+    metrics. --task adds a variant (or any task) with the same requests as a task of RUN. Stored verdicts of a judge
+    are used again; those of other judges are kept.
     """
     from creval.cli.option_values import read_roles, texts
     from creval.cli.run_summary import ending

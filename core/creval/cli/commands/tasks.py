@@ -29,15 +29,14 @@ Row = tuple[str, str, str, str, str, str]
 
 @click.command(epilog="Example: creval ls kumo --all")
 @click.argument("words", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="List each variant of a family, too.")
+@click.option("--all", "every", is_flag=True, help="Also list each variant of a family.")
 @click.option("--registry", is_flag=True, help="List published plugins, installed or not.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a task, variants included.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object per task, including variants.")
 def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None:
-    """List tasks and suites; WORDS keep those whose name, plugin, title or measure contains one of them.
+    """List tasks and suites; with WORDS only those whose name, plugin, title or measure contains one of them.
 
-    A word such as 'kumo/*' is a pattern of whole names; it lists what is in a collection, too ('lmeval/*').
-    A family, which is a file of several tasks, is one row; its variants are listed by --all, or where a word fits them
-    and not the family.
+    A word such as 'kumo/*' is a pattern of full names; it also lists a collection ('lmeval/*'). A family, a file of
+    several tasks, is one row; its variants are listed by --all, or if a word matches them but not the family.
     """
     if registry:
         _list_registry(words, as_json)
@@ -190,8 +189,8 @@ _FAILED = (
 def show(ctx: click.Context, task: str, resolved: bool, eval_yaml: bool) -> None:
     """Show TASK (a name, plugin/name or path): its description and variants, or with --resolved its whole YAML.
 
-    With --eval-yaml the task is printed in the form that inspect-ai runs from a dataset on the Hub; where it has none,
-    every reason is reported, with exit code 1.
+    With --eval-yaml the task is printed in the form that inspect-ai runs from a dataset on the Hub; if it has none,
+    creval reports every reason, with exit code 1.
     """
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex

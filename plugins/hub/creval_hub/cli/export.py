@@ -15,13 +15,13 @@ __all__ = ["export"]
 @click.command(epilog="Example: creval export runs/mine --format parquet --output tables")
 @click.argument("run", type=RunPath())
 @click.option("--format", "form", type=click.Choice(["every-eval-ever", "parquet"]), required=True, help="The format.")
-@click.option("--output", "-o", type=click.Path(path_type=Path), required=True, help="The folder for its files.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), required=True, help="Folder for the files.")
 @click.option("--organization", metavar="NAME", help="every-eval-ever: who ran the evaluation.")
 @click.option(
     "--relationship",
     type=click.Choice(["first_party", "third_party", "collaborative", "other"]),
     default="third_party",
-    help="every-eval-ever: that of the organization to the model's maker (default: third_party).",
+    help="every-eval-ever: relationship between the organization and the model's maker (default: third_party).",
 )
 @click.option(
     "--deployment",
@@ -36,10 +36,11 @@ __all__ = ["export"]
 )
 @click.option("--without-texts", is_flag=True, help="Scores alone: no answers, messages, docs, reasons or verdicts.")
 def export(run: Path, form: str, output: Path, organization: str | None, **about: Any) -> None:
-    """Write RUN in a form that others read: tables in parquet, or files of Every Eval Ever 0.3.0.
+    """Export RUN as parquet tables or as files of Every Eval Ever 0.3.0.
 
-    Every Eval Ever holds no metric without a number or a better side: these are left out. Texts of a task that keeps
-    its docs by reference are refused; --without-texts writes the scores alone (in Every Eval Ever: the aggregates).
+    Every Eval Ever cannot hold a metric without a value or a direction; such metrics are left out. creval refuses
+    the texts of tasks that store their docs by reference; --without-texts writes only the scores (in Every Eval
+    Ever: the aggregates).
     """
     from creval.plugin import open_run
 

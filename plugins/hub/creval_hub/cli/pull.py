@@ -12,8 +12,8 @@ __all__ = ["pull"]
 
 @click.command(epilog="Example: creval pull ada/creval-runs --output runs")
 @click.argument("repository", metavar="OWNER/NAME")
-@click.option("--run", "runs", multiple=True, metavar="NAME", help="One run of it; several times for several.")
-@click.option("--revision", metavar="R", help="A branch, tag or commit (default: the newest state).")
+@click.option("--run", "runs", multiple=True, metavar="NAME", help="Only this run; may be repeated.")
+@click.option("--revision", metavar="R", help="Branch, tag or commit (default: the newest commit).")
 @click.option(
     "--output",
     "-o",
@@ -23,9 +23,9 @@ __all__ = ["pull"]
     help="Where to put them.",
 )
 def pull(repository: str, runs: Sequence[str], revision: str | None, output: Path) -> None:
-    """Bring the runs of a dataset on the Hugging Face Hub back as run folders.
+    """Download the runs of a dataset on the Hugging Face Hub as run folders.
 
-    A folder that exists is left as it is.
+    Existing folders are not changed.
     """
     from creval_hub.pull import pull_runs
 

@@ -17,22 +17,22 @@ __all__ = ["push"]
 @click.command(epilog="Example: creval push runs/mine --repo ada/creval-runs --dry-run")
 @click.argument("places", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--repo", metavar="OWNER/NAME", help="The dataset on the Hugging Face Hub; created if it does not exist.")
-@click.option("--public", is_flag=True, help="Let everybody see the dataset; else it is made private.")
+@click.option("--public", is_flag=True, help="Make the dataset public; by default it is private.")
 @click.option("--without-texts", is_flag=True, help="Scores alone: no answers, messages, docs, reasons or verdicts.")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
-@click.option("--model-repo", metavar="OWNER/NAME", help="Propose the scores to this model's repository, too.")
+@click.option("--model-repo", metavar="OWNER/NAME", help="Also propose the scores to this model's repository.")
 @click.option("--dataset", metavar="OWNER/NAME", help="The benchmark that these scores belong to (with --model-repo).")
-@click.option("--yes", is_flag=True, help="Ask nothing before a pull request is opened.")
+@click.option("--yes", is_flag=True, help="Open a pull request without asking.")
 def push(places: Sequence[Path], repo: str | None, model_repo: str | None, dataset: str | None, **how: Any) -> None:
-    """Send runs to a dataset on the Hugging Face Hub: their files, and tables that `datasets` loads.
+    """Upload runs to a dataset on the Hugging Face Hub: their files, and tables that `datasets` loads.
 
     RUN is a run folder, or a folder of runs such as that of a sweep. All go in one commit; a second push changes
-    nothing. The dataset is private unless --public is given. A run is refused where a key, a folder of this machine or
-    a user's name is in it, and so are the texts of a task that keeps its docs by reference: --without-texts sends the
-    scores alone. Needs HF_TOKEN.
+    nothing. The dataset is private unless --public is given. creval refuses a run that contains a key, a path of
+    this machine or a user name, and the texts of tasks that store their docs by reference; --without-texts sends
+    only the scores. Requires HF_TOKEN.
 
-    With --model-repo a pull request with the primary scores is opened on the model's own repository, after it was shown
-    and agreed to.
+    With --model-repo creval shows a pull request with the primary scores and, after you confirm, opens it on the
+    model's repository.
     """
     if repo is None and model_repo is None:
         raise click.UsageError("nowhere to push to: name a dataset with --repo OWNER/NAME")

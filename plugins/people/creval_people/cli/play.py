@@ -27,23 +27,33 @@ Example: creval play kumo_easy --limit 10 --seed 7
 
 @click.command(epilog=EPILOG)
 @click.argument("tasks", nargs=-1, shell_complete=complete_tasks)
-@click.option("--name", default="player", show_default=True, help="Who plays; the run's model is human/NAME.")
-@click.option("--as", "role", default="target", metavar="ROLE", help="Which role: judge, to rate what --model answers.")
-@click.option("--model", metavar="MODEL", help="Who answers where you play another role than the target.")
+@click.option("--name", default="player", show_default=True, help="Name of the person; the run's model is human/NAME.")
+@click.option(
+    "--as", "role", default="target", metavar="ROLE", help="Role to play: judge rates the answers of --model."
+)
+@click.option("--model", metavar="MODEL", help="Model that answers if you play another role than the target.")
 @click.option("--limit", metavar="N", help="N or 10% of the docs, drawn at random with --seed; first:N, 10-20.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Samples per doc.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which docs are drawn.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed for the docs.")
 @click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset.")
-@click.option("--resource", multiple=True, metavar="NAME=R", help="Another resource for the scoring.")
+@click.option("--resource", multiple=True, metavar="NAME=R", help="Use another resource for scoring.")
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder.")
 @click.option("--resume", "run", type=click.Path(path_type=Path), metavar="RUN", help="Resume a run.")
 @click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port (default: any free one).")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the page (default: any free port).")
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="This machine's address, for pages seen elsewhere."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address of this machine, for other machines.",
 )
-@click.option("--participants", multiple=True, metavar="P,P", help="A link and a run for each: codes, or a number.")
-@click.option("--show-results", is_flag=True, help="Show the scores at the end of the page, too.")
+@click.option(
+    "--participants",
+    multiple=True,
+    metavar="P,P",
+    help="Participants, each with a link: codes, or a number.",
+)
+@click.option("--show-results", is_flag=True, help="Also show the scores at the end of the page.")
 @click.option(
     "--allow-code-execution", is_flag=True, help="Allow tasks to run the code that is written in the sandbox."
 )
@@ -53,8 +63,9 @@ Example: creval play kumo_easy --limit 10 --seed 7
 def play(ctx: click.Context, /, tasks: tuple[str, ...], run: Path | None, **given: Any) -> None:
     """Let a person play TASKS, in the terminal or on a local web page.
 
-    The games become a run like a model's, so that `creval report` shows people and models side by side. A run that was
-    stopped can be resumed: creval play --resume RUN. With --participants several people play at once, each by a link.
+    The result is a run like a model's, so `creval report` shows people and models side by side. Resume an
+    interrupted run with creval play --resume RUN. With --participants several people play at the same time, each
+    with a link.
     """
     if run is not None:
         if tasks:

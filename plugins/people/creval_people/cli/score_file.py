@@ -22,18 +22,18 @@ SCORES = "scores.csv"
 @click.argument("task")
 @click.argument("file", type=FilePath())
 @click.option("--resource", multiple=True, metavar="NAME=R", help="Another resource, e.g. embedding=embedded/minilm.")
-@click.option("--role", multiple=True, metavar="ROLE=M", help="Who plays a role, e.g. judge=openai/gpt-5-mini.")
+@click.option("--role", multiple=True, metavar="ROLE=M", help="Model of a role, e.g. judge=openai/gpt-5-mini.")
 @click.option("--offline", is_flag=True, help="Do not use the network.")
 @click.option("--max-cost", type=float, metavar="USD", help="Stop each participant's scoring at this cost.")
 @click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
-@click.option("--output", "-o", type=NewPath(), metavar="FOLDER", help="Where the scores go (default: next to FILE).")
+@click.option("--output", "-o", type=NewPath(), metavar="FOLDER", help="Folder for the scores (default: next to FILE).")
 def score_file(
     task: str, file: Path, resource: Sequence[str], role: Sequence[str], output: Path | None, **given: Any
 ) -> None:
     """Score answers that people gave to TASK on paper or in a survey, from a spreadsheet saved as CSV.
 
-    FILE has a row for each answer, with the columns participant, doc (which item), and answer or word1, word2 ...
-    FOLDER then holds scores.csv, with one row per participant, and a run of each participant.
+    FILE has a row per answer, with the columns participant, doc (the item), and answer or word1, word2 ... FOLDER
+    then holds scores.csv, with one row per participant, and a run for each participant.
     """
     from creval.plugin.people import RunOptions, visible
     from creval_people.score_table import score_table
