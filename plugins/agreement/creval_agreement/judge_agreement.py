@@ -53,7 +53,7 @@ class JudgeAgreement:
         """The options beside the runs."""
         return (
             FieldSpec("score", "string", None, "The score that the judge gave."),
-            FieldSpec("task", "string", None, "The task, where the runs have several."),
+            FieldSpec("task", "string", None, "Task, if the runs have several."),
             FieldSpec("labels", "path", None, "People's ratings: CSV or JSONL, docs/judges.md."),
             FieldSpec("repeat_judge", "integer", 0, "Ask the judge so often in all, and compare it with itself."),
             FieldSpec("role", "string", (), "ROLE=M: another judge for --repeat-judge.", True),

@@ -38,10 +38,10 @@ class CdatGate:
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse cdat-gate`."""
         return (
-            FieldSpec("task", "string", "cdat", "The task as the runs call it."),
+            FieldSpec("task", "string", "cdat", "Name of the task in the runs."),
             FieldSpec("alpha", "number", 0.001, "Level of the false-discovery rate."),
             FieldSpec("draws", "integer", 100, "Lists of random nouns for each cue.", minimum=1),
-            FieldSpec("words", "integer", 7, "Nouns in a list.", minimum=1),
+            FieldSpec("words", "integer", 7, "Nouns per list.", minimum=1),
             FieldSpec("pool", "integer", 300, "Nouns to draw from.", minimum=1),
             FieldSpec("seed", "integer", 42, "Seed of the pool and the draws.", minimum=0),
             FieldSpec("embedding", "string", None, "Embedding of the random nouns; default: that of the runs."),

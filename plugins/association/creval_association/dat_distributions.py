@@ -47,7 +47,7 @@ class DatDistributions:
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse dat-distributions`."""
         return (
-            FieldSpec("task", "string", "dat", "The task as the runs call it."),
+            FieldSpec("task", "string", "dat", "Name of the task in the runs."),
             FieldSpec("temperature", "number", 1.0, "Samples at this temperature."),
             FieldSpec("people", "path", None, "People's scores: a CSV or TSV with the column dat."),
             FieldSpec("output", "file", None, "Folder for CSV, JSON and the figure."),

@@ -47,7 +47,7 @@ def creval_components(registry: Registry) -> None:
         "analysis",
         "cdat-gate",
         "creval_association.cdat_gate_command:CdatGate",
-        "Which models' answers to CDAT are more appropriate than random nouns, and their CDAT score.",
+        "Models whose answers to CDAT are more appropriate than random nouns, and their CDAT score.",
     )
     registry.add(
         "analysis",

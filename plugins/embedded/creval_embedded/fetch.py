@@ -101,5 +101,5 @@ def _verify(folder: Path) -> None:
 @click.argument("name", type=click.Choice(["mpnet"]))
 @click.option("--cache", type=click.Path(path_type=Path), default=None, help="Cache folder (default: creval's own).")
 def fetch(name: str, cache: Path | None) -> None:
-    """Fetch the weights of a larger encoder once: `embedded/mpnet` (all-mpnet-base-v2, about 400 MB)."""
+    """Download the weights of a larger encoder once: `embedded/mpnet` (all-mpnet-base-v2, about 400 MB)."""
     fetch_mpnet(cache or cache_folder(), click.echo)

@@ -19,7 +19,7 @@ _ANALYSES = (
         "Judges of solutions against people: accuracy, AUARC, kappa, thresholds.",
     ),
     ("jury-cost", "cost:JuryCost", "Tokens of judges by phase, and what one saves (Table 15)."),
-    ("openended-performance", "performance:Performance", "Entropy beside criteria by model (Tables 3 to 5, 18)."),
+    ("openended-performance", "performance:Performance", "Entropy next to criteria by model (Tables 3 to 5, 18)."),
     ("openended-tradeoff", "tradeoff:Tradeoff", "Entropy against criteria by solution (Table 20, Figure 7)."),
 )
 _COUNTS = ("overall", "confidence", "abstained", "judge_calls", "judge_input_tokens", "judge_output_tokens")

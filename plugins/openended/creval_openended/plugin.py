@@ -19,7 +19,7 @@ _ANALYSES = (
     ("steps", "commands:Steps", "Entropy by the number of the step."),
     ("temperature", "temperature:Temperature", "Entropy and criteria by the temperature of sampling."),
     ("classes", "commands:Classes", "Entropy by the number of classes of meaning, and their histogram."),
-    ("confounds", "commands:Confounds", "What else entropy goes with: length, place, temperature."),
+    ("confounds", "commands:Confounds", "Confounds of entropy: length, place, temperature."),
     ("solutions", "solutions:Solutions", "Every solution with its entropy, and the interval over its candidates."),
     ("novelty", "novelty:Novelty", "Solutions ranked by a novelty judge, against entropy and people."),
 )

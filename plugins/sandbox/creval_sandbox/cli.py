@@ -19,14 +19,15 @@ def sandbox() -> None:
 
 
 @sandbox.command(epilog="Example: creval sandbox check --mode plain")
-@click.option("--mode", type=click.Choice(["nested", "plain"]), help="Insist on one way of keeping programs apart.")
-@click.option("--all-manners", is_flag=True, help="Check every way that works here, not only the one that is used.")
+@click.option("--mode", type=click.Choice(["nested", "plain"]), help="Require this kind of isolation.")
+@click.option("--all-manners", is_flag=True, help="Check every kind that works here, not only the one in use.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def check(ctx: click.Context, mode: str | None, all_manners: bool, as_json: bool) -> None:
     """Run every attack of the test suite in the sandbox on this machine, and report what was contained.
 
-    The attacks are creval's own programs and harmless where they are not contained. Exit code 0 if all are, else 2.
+    The attacks are creval's own programs, and harmless even if they are not contained. The exit code is 0 if all are
+    contained, else 2.
     """
     from creval_sandbox.probe import find_manner, find_manners
 

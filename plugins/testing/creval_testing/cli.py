@@ -19,11 +19,13 @@ def new() -> None:
 
 @new.command(epilog="Example: creval new plugin rhymes --licence MIT")
 @click.argument("name")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path(), help="Where it is written (here).")
+@click.option(
+    "--folder", type=click.Path(path_type=Path), default=Path(), help="Target folder (default: the current one)."
+)
 @click.option("--licence", default="MIT", show_default=True, help="MIT, BSD-3-Clause or Apache-2.0.")
-@click.option("--author", default="", help="Who holds the copyright.")
+@click.option("--author", default="", help="Copyright holder.")
 def plugin(name: str, folder: Path, licence: str, author: str) -> None:
-    """Write the package creval-NAME: a task, a scorer, three docs, tests, workflow, README, changelog, licence."""
+    """Create the package creval-NAME: a task, a scorer, three docs, tests, workflow, README, changelog, licence."""
     from creval_testing.new_files import new_plugin, taken_name
 
     taken = taken_name(name)
@@ -40,7 +42,7 @@ def plugin(name: str, folder: Path, licence: str, author: str) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--like", default="questions", show_default=True, help="questions, choices, judged or mode_collapse.")
 def task(file: Path, like: str) -> None:
-    """Write the task FILE and its data beside it; no code is needed (docs/task-without-code.md)."""
+    """Create the task FILE with its data next to it; no code is needed (docs/task-without-code.md)."""
     from creval_testing.new_files import new_task
 
     files = new_task(file, like)
@@ -57,18 +59,18 @@ def registry() -> None:
 
 @registry.command(epilog="Example: creval registry check association")
 @click.argument("plugins", nargs=-1)
-@click.option("--entries", type=click.Path(path_type=Path), help="The folder of entries (those shipped with creval).")
-@click.option("--find-links", type=click.Path(path_type=Path), metavar="DIR", help="A folder of wheels to take first.")
-@click.option("--shared", is_flag=True, help="Third-party packages are this environment's; no network is used.")
+@click.option("--entries", type=click.Path(path_type=Path), help="Folder of entries (default: the shipped ones).")
+@click.option("--find-links", type=click.Path(path_type=Path), metavar="DIR", help="Folder of wheels to use first.")
+@click.option("--shared", is_flag=True, help="Use this environment's third-party packages, without the network.")
 @click.pass_context
 def check(
     ctx: click.Context, plugins: Sequence[str], entries: Path | None, find_links: Path | None, shared: bool
 ) -> None:
     """Install each entry's package into an empty environment and check version, licence, tasks, hashes and every rule.
 
-    creval and creval-testing are installed there too, from the index or from DIR; with --shared the wheels of both and
-    of the package must be in DIR (pip wheel --no-deps -w DIR FOLDER). The rules are those of a plugin's own tests;
-    floor and ceiling are played. Exit code 1 where anything is wrong.
+    creval and creval-testing are also installed there, from the index or from DIR; with --shared the wheels of both
+    and of the package must be in DIR (pip wheel --no-deps -w DIR FOLDER). The check applies the rules of the
+    conformance suite and runs floor and ceiling. The exit code is 1 if there is a problem.
     """
     from creval.plugin.authoring import SHIPPED, read_entries
     from creval_testing.check_entry import Source, check_entry

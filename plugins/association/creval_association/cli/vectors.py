@@ -21,7 +21,7 @@ _CACHE = click.option(
 
 @click.group(epilog="Example: creval association vectors add glove-840b glove.840B.300d.txt")
 def vectors() -> None:
-    """Word vectors from text files (GloVe, fastText), converted once and opened at once."""
+    """Manage word vectors from text files (GloVe, fastText), converted once so that they open instantly."""
 
 
 @vectors.command(epilog="Example: creval association vectors add glove-840b glove.840B.300d.txt")
@@ -32,7 +32,7 @@ def vectors() -> None:
 def add(name: str, file: Path, dtype: str, cache: Path | None) -> None:
     """Convert FILE into the vectors called NAME, e.g. glove-840b or fasttext-crawl-300d-2m.
 
-    They are then the embedding glove/840b or fasttext/crawl-300d-2m, and vectors/NAME in any case.
+    They become the embedding vectors/NAME, and for these two names also glove/840b and fasttext/crawl-300d-2m.
     """
     plain = name.replace("/", "-")
     if not plain or plain != Path(plain).name or plain.startswith("."):

@@ -25,7 +25,7 @@ from creval_create.utility.distance import raw_distances
 __all__ = ["JUDGE", "Further", "read_judged"]
 
 JUDGE = (
-    FieldSpec("judge_missing", "boolean", False, "Ask the run's judge for verdicts that are missing; they are kept."),
+    FieldSpec("judge_missing", "boolean", False, "Ask the run's judge for missing verdicts, and store them."),
     *part_options(models=True),
 )
 """Options of an analysis that has verdicts asked for."""

@@ -29,15 +29,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Triples, head, relation and tail separated by tabs; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--labels", type=_FILE, multiple=True, help="Labels: id and label a line, or a JSON object; may be repeated."
+    "--labels", type=_FILE, multiple=True, help="Labels: one id and label per line, or a JSON object; may be repeated."
 )
 @click.option(
     "--relations", required=True, metavar="R,R:head",
     help="Relations of the classes; :head where two triples of a class share the head (works with their people), "
     ":tail where they share the tail. Default: head for P57, P58, P161 and P162, else tail.",
 )  # fmt: skip
-@click.option("--exclude", default=None, metavar="R,R", help="Relations that no query ends in, not the paper's.")
-@click.option("--count", type=click.IntRange(1), default=100, show_default=True, help="Queries of a relation at most.")
+@click.option("--exclude", default=None, metavar="R,R", help="Relations that no query ends in; replaces the paper's.")
+@click.option("--count", type=click.IntRange(1), default=100, show_default=True, help="Maximum queries per relation.")
 @click.option("--seed", type=click.IntRange(0), required=True, help="The same seed and triples give the same bytes.")
 @click.option(
     "--writer", metavar="M", help="A model that words the queries, as provider/name (the paper's: "
@@ -53,13 +53,12 @@ def build_queries(
     output: Path,
     **given: Any,
 ) -> None:
-    """Pair entities that share a class, and ask from one to what the other leads to in one further step.
+    """Build queries: pair entities that share a class, and ask from one for what the other leads to in one more step.
 
-    The triples are read three times, line by line: what is held does not grow with their number. No start satisfies its
-    own target in the whole file. A model's wording that hints at the hidden entity, or turns the relation round, is
-    refused, and the template's stays (`worded_by` says which it is).
-    Where nothing can be built, or an identifier has no label, nothing is written.
-    Play the result: creval --tasks create --data create=FILE --model MODEL
+    The triples are read three times, line by line, so memory does not grow with their number. No start satisfies its
+    own target anywhere in the file. If a model's wording hints at the hidden entity or reverses the relation, the
+    template's wording is kept (`worded_by` says which). If nothing can be built, or an identifier has no label,
+    nothing is written. Run the result: creval --tasks create --data create=FILE --model MODEL
     """
     import json
 

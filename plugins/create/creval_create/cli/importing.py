@@ -22,16 +22,16 @@ __all__ = ["import_published"]
 @click.option(
     "--revision",
     metavar="COMMIT",
-    help="Without FILE: fetch wadhma/CREATE from the Hugging Face hub at this commit (40 hexadecimal digits).",
+    help="Without FILE: download wadhma/CREATE from the Hugging Face Hub at this commit (40 hexadecimal digits).",
 )
 @click.option("--offline", is_flag=True, help="With --revision: take it from the cache only.")
 def import_published(file: Path | None, revision: str | None, offline: bool) -> None:
-    """Check the published set of CREATE and keep it for the tasks create_published, create_published_creative ...
+    """Import the published set of CREATE for the tasks create_published, create_published_creative ...
 
-    A run fetches the set by itself; this is for a file in place of the Hub, or for another commit. FILE is the split
+    A run downloads the set itself; use this command for a local file or another commit. FILE is the split
     train as jsonl, json, csv, tsv or parquet. It must hold 931 rows and the number of queries of each of the eleven
-    relations in the paper's Table 4. Its sha256 is recorded. Faults of single queries (a wording that is turned
-    round, or that names the hidden entity) are printed and kept: they are part of the published set.
+    relations in the paper's Table 4. Its sha256 is recorded. Faults of single queries (a reversed relation, a named
+    hidden entity) are printed but kept: they are part of the published set.
     """
     from creval.plugin import UsageError
     from creval.plugin.data import DataOptions

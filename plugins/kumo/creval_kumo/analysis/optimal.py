@@ -39,7 +39,7 @@ class Distribution:
 
     @property
     def games(self) -> int:
-        """How many games."""
+        """Number of games."""
         return sum(number for _, number in self.counts)
 
     @property

@@ -33,18 +33,16 @@ AT_ONCE = 8
     epilog="Example: creval kumo book games.jsonl --augmenter openai/gpt-4o -o with_books.jsonl",
 )
 @click.argument("games", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--check", is_flag=True, help="Only check the books that the games have; exit code 1 where one is faulty."
-)
+@click.option("--check", is_flag=True, help="Only check the books of the games; exit code 1 if one is faulty.")
 @augmenter_options(required=False)
-@click.option("--rounds", type=click.IntRange(min=0), default=3, show_default=True, help="Revisions a book at most.")
+@click.option("--rounds", type=click.IntRange(min=0), default=3, show_default=True, help="Maximum revisions per book.")
 @output_option("JSON Lines of the games with the new books; without it they are printed.")
 @overwrite_option
 def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: bool, **given: Any) -> None:
     """Write the books of GAMES (a file of `creval kumo generate`) again: by template, or by a model.
 
-    A model's book is searched for errors, by the model and by a check that knows every fact of the game, and revised
-    until none is found. A game whose book fails is left out and reported, and the exit code is 1; the others are kept.
+    The model and a check that knows every fact of the game look for errors in a model's book, and the model revises
+    it until there are none. If a book fails, its game is left out and reported, and the exit code is 1.
     """
     rows = [_game(row, f"{games}:{number}") for number, row in enumerate(read_lines(games), start=1)]
     if check:

@@ -32,17 +32,17 @@ __all__ = ["configure"]
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("proposals.jsonl"),
     show_default=True,
-    help="A file of creval kumo propose that holds DOMAIN.",
+    help="Output of creval kumo propose with DOMAIN.",
 )
 @augmenter_options(required=True)
-@click.option("--tries", type=click.IntRange(min=1), default=3, show_default=True, help="Configurations at most.")
+@click.option("--tries", type=click.IntRange(min=1), default=3, show_default=True, help="Maximum number of attempts.")
 @output_option("Default: DOMAIN.yaml")
 @overwrite_option
 def configure(domain: str, proposals: Path, tries: int, output: Path | None, overwrite: bool, **given: Any) -> None:
     """Let a model write truths, actions and outcomes of DOMAIN, the name of a proposed domain.
 
-    What the model writes is read as plain data and checked; a faulty configuration is written again with its faults
-    before the model's eyes. The result is a domain file: creval kumo generate --domain FILE
+    The answer is read as plain data and checked; if it is faulty, the model gets the list of faults and writes it
+    again. The result is a domain file: creval kumo generate --domain FILE
     """
     from creval_kumo.augment.configuration import configure as ask
     from creval_kumo.domains.domain_text import domain_yaml

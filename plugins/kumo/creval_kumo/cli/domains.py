@@ -15,11 +15,11 @@ __all__ = ["domains"]
     epilog="Example: creval kumo domains --json",
 )
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a domain.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object per domain.")
 def domains(files: tuple[Path, ...], as_json: bool) -> None:
     """List the shipped domains; with FILES, check these domain files instead.
 
-    A check prints every fault with its line; the exit code is 2 where there is any.
+    A check prints every fault with its line; the exit code is 2 if there is one.
     """
     if files:
         from creval_kumo.domains.check import main

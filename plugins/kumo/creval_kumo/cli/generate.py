@@ -29,7 +29,7 @@ _TASK = "kumo_probabilistic"
     epilog="Example: creval kumo generate --domain medical --truths 12 --actions 16 --count 2 --seed 7",
 )
 @game_options
-@click.option("--count", type=click.IntRange(min=1), default=50, show_default=True, help="How many games.")
+@click.option("--count", type=click.IntRange(min=1), default=50, show_default=True, help="Number of games.")
 @output_option("JSON Lines; without it they are printed. Play it: creval --tasks kumo --data kumo=FILE --model M")
 @overwrite_option
 def generate(output: Path | None, overwrite: bool, count: int, **given: Any) -> None:

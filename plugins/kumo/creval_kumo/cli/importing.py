@@ -20,7 +20,7 @@ _SOURCE = (
     click.option(
         "--domain", "names", multiple=True, metavar="D", help="A published domain; may be repeated. Default: all."
     ),
-    click.option("--offline", is_flag=True, help="Without FOLDER: take the files from the cache only."),
+    click.option("--offline", is_flag=True, help="Without FOLDER: use only cached files."),
 )
 
 
@@ -67,7 +67,7 @@ def _all_with_games(files: AuthorsFiles, difficulty: str | None) -> list[str]:
 @click.option("--skip-faulty", is_flag=True, help="Leave out faulty games instead of refusing the domain.")
 @output_option("JSON Lines; without it they are printed. Play it: creval --tasks kumo --data kumo=FILE --model M")
 def import_published(difficulty: str, skip_faulty: bool, output: Path | None, **given: Any) -> None:
-    """Convert published instances, with their knowledge books, of all domains or those named.
+    """Convert the published instances and knowledge books of all domains, or of the named ones.
 
     FOLDER is a clone of the authors' repository at the commit that the paper's games come from:
 
@@ -75,9 +75,9 @@ def import_published(difficulty: str, skip_faulty: bool, output: Path | None, **
       git clone https://github.com/linhaowei1/kumo
       git -C kumo checkout 8919ff0075c81e10970e80275d6f241ce91124e3
 
-    Without FOLDER the files of that commit are fetched from GitHub, each checked by its sha256, and kept in the cache.
-    None of the code is run. Games whose observations do not single out the valid truth, and other faults of the
-    published data, are refused by name.
+    Without FOLDER creval downloads the files of that commit from GitHub, checks each by its sha256, and keeps them
+    in the cache. It runs none of the code. It refuses games whose observations do not determine the valid truth, and
+    other faults of the published data, by name.
     """
     from creval_kumo.published.source import published_docs
 
@@ -110,9 +110,9 @@ def import_published(difficulty: str, skip_faulty: bool, output: Path | None, **
 def import_domains(skip_faulty: bool, output: Path, **given: Any) -> None:
     """Write the configurations of published domains as domain files, for fresh games and for analyses.
 
-    FOLDER is a clone of the authors' repository; without it their pinned files are fetched (see creval kumo import).
-    Faulty domains are refused by name: overlapping ranges, wrong types, truths that are never or always excluded, names
-    that differ in letter case alone.
+    FOLDER is a clone of the authors' repository; without it creval downloads their pinned files (see creval kumo
+    import). It refuses faulty domains by name: overlapping ranges, wrong types, truths that are never or always
+    excluded, names that differ only in letter case.
     """
     from creval_kumo.domains.domain_text import domain_yaml
     from creval_kumo.domains.faults import DomainError

@@ -24,8 +24,8 @@ __all__ = ["propose"]
     epilog="Example: creval kumo propose --augmenter openai/o1 --count 3 -o proposals.jsonl",
 )
 @augmenter_options(required=True)
-@click.option("--count", type=click.IntRange(1, 100), default=5, show_default=True, help="How many domains.")
-@click.option("--topic", metavar="T", help="The field that they must belong to, e.g. geology.")
+@click.option("--count", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of domains.")
+@click.option("--topic", metavar="T", help="Field that the domains must belong to, e.g. geology.")
 @output_option("JSON Lines; without it they are printed. Continue with: creval kumo configure NAME --proposals FILE")
 @overwrite_option
 def propose(output: Path | None, overwrite: bool, count: int, topic: str | None, **given: Any) -> None:

@@ -38,19 +38,19 @@ _GAME = (
     click.option(
         "--domain", default="medical", show_default=True, metavar="D", help="A domain, or a file that ends in .yaml."
     ),
-    click.option("--truths", type=int, default=4, show_default=True, help="Truths a game (N_truth)."),
-    click.option("--actions", type=int, default=6, show_default=True, help="Actions a game (N_action)."),
-    click.option("--valid", type=int, default=1, show_default=True, help="Valid truths a game (N_valid)."),
+    click.option("--truths", type=int, default=4, show_default=True, help="Truths per game (N_truth)."),
+    click.option("--actions", type=int, default=6, show_default=True, help="Actions per game (N_action)."),
+    click.option("--valid", type=int, default=1, show_default=True, help="Valid truths per game (N_valid)."),
     click.option(
         "--seed",
         type=click.IntRange(0, MAX_SEED),
         default=0,
         show_default=True,
-        help="Which task set; a game has it and a number.",
+        help="Seed of the set; a game is named by seed and number.",
     ),
     click.option("--counterfactual", is_flag=True, help="Shuffle the truths' names in all exclusions."),
     click.option(
-        "--reliability", type=float, default=1.0, show_default=True, help="Below 1: results are evidence, not certain."
+        "--reliability", type=float, default=1.0, show_default=True, help="Below 1, results are evidence, not certain."
     ),
 )
 
@@ -64,7 +64,7 @@ def game_options(command: Command) -> Command:
 
 def overwrite_option(command: Command) -> Command:
     """Add --overwrite."""
-    return click.option("--overwrite", is_flag=True, help="Write over the file of --output, if it is there.")(command)
+    return click.option("--overwrite", is_flag=True, help="Overwrite the file of --output.")(command)
 
 
 def check_output(output: Path | None, overwrite: bool) -> None:

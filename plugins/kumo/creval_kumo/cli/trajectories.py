@@ -20,10 +20,13 @@ __all__ = ["trajectories"]
     epilog="Example: creval kumo trajectories --domain medical --count 100 --workers 1 -o golden.jsonl",
 )
 @game_options
-@click.option("--count", type=click.IntRange(min=1), default=1000, show_default=True, help="How many trajectories.")
+@click.option("--count", type=click.IntRange(min=1), default=1000, show_default=True, help="Number of trajectories.")
 @click.option("--format", "form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
 @click.option(
-    "--workers", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Processes; by default one a processor."
+    "--workers",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    help="Number of processes (default: all cores).",
 )
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -33,7 +36,7 @@ def trajectories(count: int, form: str, workers: int, output: Path, **given: Any
     """Write optimal games as conversations: a symbolic knowledge book, messages, and which of them count in the loss.
 
     The paper trains on 99,950 of 100,000 such games of one domain and keeps the first 50 for validation. The lines do
-    not depend on the number of workers. When interrupted, give the same command again.
+    not depend on the number of workers. After an interruption, run the same command again.
     """
     from creval_kumo.trajectories.rows import TrajectorySet
     from creval_kumo.trajectories.writer import write_trajectories

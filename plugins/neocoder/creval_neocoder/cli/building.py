@@ -17,17 +17,17 @@ __all__ = ["build_states"]
 
 @click.command(
     "build",
-    short_help="Forbid techniques one after the other: states for any problems.",
+    short_help="Build states for your own problems: forbid one technique after the other.",
     epilog="Example: creval neocoder build --problems mine.jsonl --model openai/gpt-4.1 --seed 1 -o built.json",
 )
 @click.option(
     "--problems", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True,
     help="Problems with their tests, JSON or JSON Lines; see docs/neocoder-building.md.",
 )  # fmt: skip
-@click.option("--model", metavar="M", required=True, help="The model that solves, as provider/name.")
-@click.option("--augmenter", metavar="M", default=None, help="The model that names techniques. Default: the same.")
-@click.option("--rounds", type=click.IntRange(1, 20), default=5, show_default=True, help="Rounds a problem.")
-@click.option("--seed", type=click.IntRange(min=0), required=True, help="Of the draws, and of models in this process.")
+@click.option("--model", metavar="M", required=True, help="Model that solves the problems, as provider/name.")
+@click.option("--augmenter", metavar="M", default=None, help="Model that names techniques (default: the same).")
+@click.option("--rounds", type=click.IntRange(1, 20), default=5, show_default=True, help="Rounds per problem.")
+@click.option("--seed", type=click.IntRange(min=0), required=True, help="Random seed of draws and local models.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON.")
 @command_options(part_options(models=True))
 def build_states(
@@ -35,9 +35,9 @@ def build_states(
 ) -> None:
     """Run Algorithm 1: solve, detect the techniques of the program, forbid one of them, solve again in the same thread.
 
-    The output has the form of the published NeoCoder.json, with the tests beside; a task file that plays it is written
-    next to it. Every call is kept in OUTPUT.calls.jsonl the moment it ends: the same command continues where it stopped
-    stopped, and pays no call twice.
+    The output has the form of the published NeoCoder.json, with the tests; a task file for it is written next to it.
+    Every call is stored in OUTPUT.calls.jsonl as soon as it ends: the same command continues where it
+    stopped, and pays for no call twice.
     """
     from creval.plugin.report import write_json, write_text
     from creval_neocoder.building.asking import SOLVER

@@ -27,12 +27,12 @@ Chosen = Sequence[tuple[str, str, tuple[str, ...]]]
 
 
 @click.command(epilog="Example: creval neocoder detector --role augmenter=openai/gpt-4.1 --sample 100")
-@click.option("--sample", type=click.IntRange(min=1), default=100, show_default=True, help="How many human solutions.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which solutions are drawn.")
-@click.option("--syntax", is_flag=True, help="Examine the syntax detector (Python alone), which asks no model.")
+@click.option("--sample", type=click.IntRange(min=1), default=100, show_default=True, help="Number of human solutions.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the solutions.")
+@click.option("--syntax", is_flag=True, help="Evaluate the syntax detector (only Python), which calls no model.")
 @command_options(part_options(roles=True))
 def detector(sample: int, seed: int, syntax: bool, **given: Any) -> None:
-    """Compare a detector with the technique lists that the authors ship: precision and recall, a technique a line.
+    """Compare a detector with the technique lists that the authors ship: precision and recall of each technique.
 
     An augmenter that names more techniques than these lists do raises divergent creativity and NeoGauge.
     """

@@ -16,12 +16,12 @@ __all__ = ["discussion", "discussion_lines"]
 
 @click.command(epilog="Example: creval openended discussion runs/jury --doc own-01 --criterion safety")
 @click.argument("run", type=RunPath(exists=True, file_okay=False))
-@click.option("--task", metavar="TASK", help="Of this task alone.")
-@click.option("--doc", metavar="ID", help="On this problem alone.")
-@click.option("--criterion", metavar="NAME", help="On this criterion alone.")
+@click.option("--task", metavar="TASK", help="Only this task.")
+@click.option("--doc", metavar="ID", help="Only this problem.")
+@click.option("--criterion", metavar="NAME", help="Only this criterion.")
 def discussion(run: Path, task: str | None, doc: str | None, criterion: str | None) -> None:
-    """Print what the jury of RUN said: turns with the fragments that each analyst saw, confidences, questions left
-    open, and the verdict, as markdown."""
+    """Print the discussion of the jury of RUN as Markdown: turns with the fragments that each analyst saw,
+    confidences, open questions, and the verdict."""
     lines = [
         line
         for sample, score in open_run(run).scored(task)

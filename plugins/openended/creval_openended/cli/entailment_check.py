@@ -24,11 +24,12 @@ _DEFAULT = "transformers/tasksource/deberta-base-long-nli"
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A CSV file to write.")
 @command_options(part_options(roles=True, resources=True))
 def entailment_check(pairs: Path, rule: Any, output: Path | None, **given: Any) -> None:
-    """Say how often an entailment model agrees with people on PAIRS, beside what constants give (the paper's Table 1).
+    """Measure how often an entailment model agrees with people on PAIRS, next to constant answers (the paper's Table
+    1).
 
     PAIRS are rows (jsonl, json, csv, tsv, parquet) with premise, hypothesis and label: yes or no. Without --resource
-    entailment=... the paper's model is measured. Classes of meaning need entailment both ways, which is the second row.
-    A language model is measured with --resource entailment=role/judge --role judge=MODEL.
+    entailment=... the paper's model is measured. The second row counts entailment in both directions, which classes
+    of meaning require. To measure a language model, add --resource entailment=role/judge --role judge=MODEL.
     """
     from creval.plugin import UsageError
     from creval.plugin.options import open_workbench

@@ -28,11 +28,11 @@ _COMMIT_LENGTH = 40
 )
 @click.option("--offline", is_flag=True, help="With --revision: take it from the cache only.")
 def import_published(task: str, file: Path | None, revision: str | None, offline: bool) -> None:
-    """Keep the problems of a published set for its task, and where they came from.
+    """Import the problems of a published set for its task, with their origin.
 
-    A run fetches them by itself; this is for a file in place of the Hub, or for another commit. FILE is the split
-    train of UniverseTBD/hypogen-dr1 or of swj0419/BookMIA as jsonl, json, csv, tsv or parquet. Without it the set is
-    fetched at the commit that you name.
+    A run downloads them itself; use this command for a local file or another commit. FILE is the split
+    train of UniverseTBD/hypogen-dr1 or of swj0419/BookMIA as jsonl, json, csv, tsv or parquet. Without FILE the set
+    is downloaded at the commit that you name.
     """
     from creval.plugin import UsageError
     from creval.plugin.data import DataOptions, open_file, sha256_of

@@ -38,7 +38,7 @@ COLUMNS = (
 THRESHOLDS = tuple(step / 10 for step in range(3, 10))
 _POOLED = "all"
 _OPTIONS = (
-    FieldSpec("labels", "file", None, "Labels by people: doc, criterion, label (1 or 0), perhaps annotator."),
+    FieldSpec("labels", "file", None, "Labels by people: doc, criterion, label (1 or 0), optionally annotator."),
     FieldSpec("people", "file", (), "A run that a person judged (creval play --as judge).", True),
 )
 _NOTES = (

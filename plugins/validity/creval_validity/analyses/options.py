@@ -23,7 +23,7 @@ INPUTS: tuple[FieldSpec, ...] = (
         "benchmarks.",
     ),
     FieldSpec("aliases", "path", None, "YAML: a model's name in the tables -> list of your names for it."),
-    FieldSpec("conflict", "string", "error", "Where own and shipped data differ: error, mine, shipped."),
+    FieldSpec("conflict", "string", "error", "If own and shipped data differ: error, mine, shipped."),
     FieldSpec("repeated", "string", "error", "Several runs of one model on one metric: error, mean, last."),
     FieldSpec("mixed_tasks", "boolean", False, "Allow runs that were made with different versions of a task."),
 )

@@ -55,8 +55,8 @@ class CreateDistinctiveness:
         """Return the options of `creval analyse create-distinctiveness`."""
         return (
             FieldSpec("own", "string", "run", "Left out of the population: its own run, or (others) only itself."),
-            FieldSpec("strength", "integer", 3, "Least strength of a path that is looked at."),
-            FieldSpec("queries", "integer", 300, "Queries at most, drawn by the seed.", minimum=1),
+            FieldSpec("strength", "integer", 3, "Minimum strength of a path."),
+            FieldSpec("queries", "integer", 300, "Maximum number of queries, drawn with --seed.", minimum=1),
             FieldSpec("query", "string", None, "List the single paths of this query, with their nearest (Table 7)."),
             FieldSpec("seed", "integer", 0, "Seed of the draw.", minimum=0),
             FieldSpec("near", "number", 0.1, "A path within this distance is the same one, found by its model too."),

@@ -43,7 +43,7 @@ class CorrelationAnalysis:
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-correlation`."""
         return (
-            FieldSpec("csv", "path", None, "A CSV of other benchmarks: column model, then one column a benchmark."),
+            FieldSpec("csv", "path", None, "CSV of other benchmarks: column model, then one column per benchmark."),
             FieldSpec("alias", "string", (), "RUN'S MODEL=TABLE'S MODEL; may be repeated.", True),
             *FILES,
         )

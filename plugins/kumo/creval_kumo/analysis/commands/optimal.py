@@ -29,7 +29,7 @@ class OptimalAnalysis:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-optimal`."""
-        task = FieldSpec("task", "string", (), "A task whose games are taken, e.g. kumo_easy; may be repeated.", True)
+        task = FieldSpec("task", "string", (), "Task whose games are used, e.g. kumo_easy; may be repeated.", True)
         return (task, *FILES)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
