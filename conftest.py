@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings
 from support.browser import headless_chromium
 from support.cost import CostSummary, CostWatch
+from support.garbage import FrozenHeap
 from support.kinds import mark_kinds
 from support.order import longest_first
 from support.parity import Parity
@@ -46,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "CREVAL_WHEELS" not in os.environ:  # one set of wheels for all tests and all workers
         os.environ["CREVAL_WHEELS"] = tempfile.mkdtemp(prefix="creval-wheels-")
         config.add_cleanup(functools.partial(shutil.rmtree, os.environ["CREVAL_WHEELS"], ignore_errors=True))
+    config.pluginmanager.register(FrozenHeap(), "creval-frozen-heap")
     costs = config.getoption("--costs") or config.getoption("--save-costs")
     if costs:
         config.pluginmanager.register(CostWatch(), "creval-cost-watch")

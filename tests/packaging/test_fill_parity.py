@@ -42,14 +42,15 @@ def test_the_script_finds_what_the_tasks_state(reference_data: Path) -> None:
 
 def test_every_block_is_written_as_it_stands(tool: ModuleType) -> None:
     index = TaskIndex(load_plugins())
-    lines = "\n".join(head.file.read_text(encoding="utf-8") for head in index.headers())
+    texts = {file: file.read_text(encoding="utf-8") for file in {head.file for head in index.headers()}}
+    lines = "\n".join(texts.values())
     assert '\nparity: {"against"' in lines and '\n    parity: {"against"' in lines
-    some = [head for head in index.headers() if head.kind == "task" and '"against"' in head.file.read_text("utf-8")]
-    held = [head for head in some if "against" in index.load(head.qualified).parity]
+    some = [head for head in index.headers() if head.kind == "task" and '"against"' in texts[head.file]]
+    stated = [(head, dict(index.load(head.qualified).parity)) for head in some]
+    held = [(head, parity) for head, parity in stated if "against" in parity]
     assert len(held) > 20
-    for head in held:
-        text = head.file.read_text(encoding="utf-8")
-        assert tool.written(text, head.variant, dict(index.load(head.qualified).parity)) == text, head.name
+    for head, parity in held:
+        assert tool.written(texts[head.file], head.variant, parity) == texts[head.file], head.name
 
 
 def test_a_first_block_stands_under_its_title(tool: ModuleType) -> None:
