@@ -116,7 +116,7 @@ class Distribution:
     name: str
     version: str
     core_api: str
-    plugins: Sequence[tuple[str, str]]
+    plugins: tuple[tuple[str, str], ...]
     folder: Path
 
 
@@ -130,7 +130,7 @@ def find_distributions(path: Sequence[str] | None = None) -> Sequence[Distributi
         plugins = _entry_points(folder)
         if plugins:
             name, version, core_api = _metadata(folder)
-            found.setdefault(normal_name(name), Distribution(name, version, core_api, plugins, Path(folder)))
+            found.setdefault(normal_name(name), Distribution(name, version, core_api, tuple(plugins), Path(folder)))
     return [found[name] for name in sorted(found)]
 
 

@@ -7,6 +7,7 @@ stays registered and the failure, with its cause, is in `Plugins.failures`.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 from collections import Counter
@@ -108,11 +109,19 @@ def load_plugins(limit: Sequence[str] | None = None, path: Sequence[str] | None 
 
     `limit` names the plugins to load (default: the variable CREVAL_PLUGINS, comma-separated; unset: all; empty: only
     the core); `path` is the import path to search (default: sys.path). Raises UnknownNameError where `limit` names a
-    plugin that is not installed. A plugin that fails raises nothing: see `Plugins.failures`.
+    plugin that is not installed. A plugin that fails raises nothing: see `Plugins.failures`. While the installed
+    distributions are the same, so is what is returned; do not change it.
     """
     core_version = installed_version("creval", path) or installed_version("creval") or _own_version()
-    distributions = find_distributions(path)
-    wanted = _wanted(limit, distributions)
+    distributions = tuple(find_distributions(path))
+    found = _load(distributions, _wanted(limit, distributions), core_version)
+    if found.failures:
+        _load.cache_clear()  # what failed is tried again
+    return found
+
+
+@functools.lru_cache(maxsize=4)
+def _load(distributions: tuple[Distribution, ...], wanted: frozenset[str] | None, core_version: str) -> Plugins:
     registry = Registry()
     builtin.register(registry.scoped(CORE))
     infos = [PluginInfo(CORE, "creval", core_version, "creval.plugins.builtin")]
