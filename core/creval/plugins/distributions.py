@@ -6,6 +6,7 @@ because importing that module alone costs more than the rest of a start.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -125,13 +126,27 @@ def find_distributions(path: Sequence[str] | None = None) -> Sequence[Distributi
 
     Of two copies of one distribution the one first on the path counts, as it does for imports.
     """
+    entries = dict.fromkeys(sys.path if path is None else path)
+    return _distributions(tuple((entry or str(Path.cwd()), _changed(entry)) for entry in entries))
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder or ".").st_mtime_ns  # noqa: PTH116
+    except OSError:
+        return 0
+
+
+@functools.lru_cache(maxsize=4)
+def _distributions(path: tuple[tuple[str, int], ...]) -> Sequence[Distribution]:
+    """Return those of folders that were changed at these times: an installation changes its folder."""
     found: dict[str, Distribution] = {}
-    for folder in _metadata_folders(sys.path if path is None else path):
+    for folder in _metadata_folders([entry for entry, _ in path]):
         plugins = _entry_points(folder)
         if plugins:
             name, version, core_api = _metadata(folder)
             found.setdefault(normal_name(name), Distribution(name, version, core_api, tuple(plugins), Path(folder)))
-    return [found[name] for name in sorted(found)]
+    return tuple(found[name] for name in sorted(found))
 
 
 def installed_version(name: str, path: Sequence[str] | None = None) -> str | None:

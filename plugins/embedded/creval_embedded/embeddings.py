@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -37,7 +38,13 @@ class SentenceEncoder:
 
 
 def _minilm(options: ResourceOptions) -> Embedding:
-    return SentenceEncoder("minilm", MINILM.path().parent)
+    return _packaged("minilm", MINILM.path().parent)
+
+
+@functools.cache
+def _packaged(title: str, folder: Path) -> SentenceEncoder:
+    """Return the encoder of a package, whose files stay as they are: read and hashed once per process."""
+    return SentenceEncoder(title, folder)
 
 
 def _mpnet(options: ResourceOptions) -> Embedding:
