@@ -36,6 +36,7 @@ GROUPS = {
     "Runs": ("creval.runs",),
     "Errors": ("creval.errors",),
     "Resources": ("creval.resources",),
+    "Messages to people": ("creval.format",),
 }
 HEAD = """# Reference: what a plugin may import
 

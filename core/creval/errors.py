@@ -71,6 +71,8 @@ def nearest(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     tails = {name.rsplit("/", 1)[-1]: name for name in names}
     found = difflib.get_close_matches(word, names, n=limit, cutoff=0.6)
     found += [tails[tail] for tail in difflib.get_close_matches(word.rsplit("/", 1)[-1], list(tails), limit, 0.6)]
+    if not found and 1 < len(word) <= 3:  # too short for the ratio: f1 for f2
+        found = [name for name in names if len(name) == len(word) and sum(map(str.__ne__, name, word)) == 1]
     return tuple(dict.fromkeys(found))[:limit]
 
 

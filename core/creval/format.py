@@ -9,9 +9,29 @@ from typing import Any
 
 from creval.escape import visible
 
-__all__ = ["cell", "decimals", "html_table", "interval", "number", "numeric", "some"]
+__all__ = ["cell", "counted", "decimals", "html_table", "interval", "number", "numeric", "some", "there_are"]
 
 _TINY = 1e-6
+
+
+def counted(number: int, things: str) -> str:
+    """Return a number with what it counts: `3 choices`, `1 choice`. Example: `counted(len(rows), "rows")`."""
+    return f"{number:,} {_single(things) if number == 1 else things}"
+
+
+def there_are(number: int, things: str) -> str:
+    """Return `there are 3 choices`, `there is 1 choice`."""
+    return f"there {'is' if number == 1 else 'are'} {counted(number, things)}"
+
+
+def _single(things: str) -> str:
+    """The singular of a plural: of the first word that is one (`JSON values`, `rows that fit`)."""
+    words = things.split(" ")
+    for place, word in enumerate(words):
+        for plural, single in (("ies", "y"), ("tches", "tch"), ("xes", "x"), ("s", "")):
+            if word.endswith(plural):
+                return " ".join([*words[:place], word.removesuffix(plural) + single, *words[place + 1 :]])
+    return things
 
 
 def decimals(value: float) -> int:

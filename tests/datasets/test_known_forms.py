@@ -184,9 +184,9 @@ def test_where_chooses_among_the_examples_and_drawn_ones_keep_to_the_subject(tmp
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("n: 2", "n: 4"), r"asks for 4 examples; beside the doc '0' there are 3 with its subject \('law'\)"),
+        (("n: 2", "n: 4"), r"asks for 4 examples; beside the doc '0' the data hold 3 with its subject \('law'\)"),
         (("same: subject", "same: topic"), "lacks the field 'topic', which its examples share"),
-        (("pool: dev.jsonl", "pool: {file: dev.jsonl, where: {subject: law}}"), r"there are 0 with its subject"),
+        (("pool: dev.jsonl", "pool: {file: dev.jsonl, where: {subject: law}}"), r"the data hold 0 with its subject"),
     ],
 )
 def test_too_few_examples_of_any_subject_show_at_once(tmp_path: Path, change: tuple[str, str], message: str) -> None:

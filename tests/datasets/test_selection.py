@@ -155,7 +155,7 @@ def test_rows_that_are_chosen_are_what_is_fingerprinted(tmp_path: Path) -> None:
 
 
 def test_a_filter_says_what_it_lacks() -> None:
-    with pytest.raises(DataError, match="there are a"):
+    with pytest.raises(DataError, match="they have a"):
         RowFilter({"b": 1}, "here")({"a": 1})
 
 

@@ -44,7 +44,7 @@ def test_fields(row: Mapping[str, Any], field: FieldRef, value: object) -> None:
 @pytest.mark.parametrize(
     ("row", "field", "message"),
     [
-        ({"q": 1}, FieldRef("a", "p"), "there is no field 'p'; there are q"),
+        ({"q": 1}, FieldRef("a", "p"), "there is no field 'p'; there is q"),
         ({"q": [1]}, FieldRef("a", "q.3"), "no field 'q.3'"),
         ({"s": "none"}, FieldRef("a", "s", "#### (.*)"), "is not in the field 's': 'none'"),
         ({"s": 5}, FieldRef("a", "s", "5"), "is no text"),
@@ -98,7 +98,7 @@ def test_the_right_choice_in_each_form(kind: Any, answer: object, letter: str) -
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"texts": ["a"], "right": 0}, "1 choices"),
+        ({"texts": ["a"], "right": 0}, "1 choice"),
         ({"texts": ["a", "a"], "right": 0}, "two choices are 'a', the right one"),
         ({"texts": ["a", "b"], "right": 2}, "no index of the 2 choices"),
         ({"texts": ["a", "b"], "right": True}, "no index"),
@@ -139,7 +139,7 @@ def test_labels_that_the_task_gives():
     assert Shaping(choices=ref).choices_of({"texts": ["a", "b"], "right": 2}, "0")["options"] == "1. a\n2. b"
     for right, labels, message in [
         (3, ("1", "2", "3"), "no label"),
-        (1, ("1",), "2 choices and 1 labels"),
+        (1, ("1",), "2 choices and 1 label"),
         (1, "x", "no"),
     ]:
         ref = ChoicesRef("texts", "right", answer_is="label", labels=labels)

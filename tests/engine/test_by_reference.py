@@ -234,7 +234,7 @@ def test_a_subset_depends_on_seed_and_ids_alone():
     assert set(ids) < {doc.id for doc in sampled(rows, 31, 42)}
     whole = Dataset(ListRows(rows, "rows"), "id")
     assert len({whole.fingerprint, some.fingerprint, sampled(rows, 30, 43).fingerprint}) == 3
-    with pytest.raises(DataError, match="samples 101 docs, and there are 100"):
+    with pytest.raises(DataError, match="samples 101 docs, and the data hold 100"):
         sampled(rows, 101, 42)
 
 

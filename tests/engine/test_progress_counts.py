@@ -24,7 +24,7 @@ def test_the_scoring_of_a_task_shows_its_own_judge_calls() -> None:
     shown.on_phase("score", "second", 4, 0)
     assert shown.spent() == [], "the second task has asked nothing yet"
     shown.on_roles({"judge": RoleCounts(14, 2, 0.75), "augmenter": RoleCounts(1, 0, 0.0)})
-    assert shown.spent() == ["judge: 4 calls $0.2500", "augmenter: 1 calls"]
+    assert shown.spent() == ["judge: 4 calls $0.2500", "augmenter: 1 call"]
 
 
 def test_a_phase_of_all_tasks_shows_all_calls() -> None:

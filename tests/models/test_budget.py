@@ -46,7 +46,7 @@ def test_the_error_says_what_was_spent_and_what_to_do() -> None:
     async def go() -> None:
         await Budget(max_calls=0).admit(lambda: 0.0)
 
-    with pytest.raises(BudgetError, match=r"0 of --max-calls 0(.|\n)*higher --max-calls") as caught:
+    with pytest.raises(BudgetError, match=r"made 0 calls, and --max-calls allows 0(.|\n)*higher --max-calls") as caught:
         run_virtual(go())
     assert caught.value.exit_code == 3
 

@@ -99,7 +99,7 @@ def test_samples_of_an_earlier_run_are_replayed_call_by_call(registry, ask, tmp_
         ({"doc": "a", "repeat": 1}, "repeat 1"),
         ({"doc": "a", "condition": "temperature=2"}, "temperature=2"),
         ({"doc": "a", "role": "judge"}, "role 'judge'"),
-        ({"doc": "a", "call": 1}, "1 answers, and this is call 2"),
+        ({"doc": "a", "call": 1}, "1 answer, and this is call 2"),
         ({"doc": "a", "n": 2}, "1 completions where 2"),
     ],
 )

@@ -25,7 +25,7 @@ Media MediaPart Message MissingPartError
 MissingScore ModelError Parsed Parser Part PluginError Registry Reply ResourceOptions Run RunError Sample SampleKey
 Score ScoreRecord Scorer ScorerInput ScoringError Session Status TaskProtocol TextPart TokenLogprob Tool
 ToolCall Turn UnknownNameError
-Usage UsageError WordList hookimpl nearest open_run open_runs params
+Usage UsageError WordList counted hookimpl nearest open_run open_runs params
 """
 FACES = {file.stem for file in Path(str(creval.plugin.__file__)).parent.glob("[a-z]*.py")} - {"promised"}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.format import cell, decimals, number
+from creval.format import cell, counted, decimals, number, there_are
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,15 @@ from creval.format import cell, decimals, number
 )
 def test_a_cell(value: object, shown: str) -> None:
     assert cell(value) == shown
+
+
+def test_one_thing_is_in_the_singular() -> None:
+    said = [counted(1, "docs"), counted(2, "docs"), counted(0, "docs"), counted(1, "rows that fit")]
+    assert said == ["1 doc", "2 docs", "0 docs", "1 row that fit"]
+    assert [counted(1, plural) for plural in ("JSON values", "tries", "batches", "boxes")] == [
+        *("1 JSON value", "1 try", "1 batch", "1 box")
+    ]
+    assert [there_are(1, "choices"), there_are(1200, "choices")] == ["there is 1 choice", "there are 1,200 choices"]
 
 
 def test_bounds_take_the_decimals_of_their_value() -> None:

@@ -15,7 +15,8 @@ from creval.data.few_shot import CANONICAL, SHOTS, ShotEntry, Shots, shared_valu
 from creval.data.row_types import MalformedRow, Row, Rows
 from creval.data.row_values import InfiniteError, NoDataError, as_media, plain_value
 from creval.data.shaping import Shaping, brief, names_of
-from creval.errors import DataError
+from creval.errors import DataError, nearest
+from creval.format import counted
 from creval.packed_keys import PackedTexts
 from creval.tasks.task_model import FewShot
 from creval.types.sample import Doc
@@ -150,8 +151,6 @@ class Dataset:
         """Return the position of a doc from 0 by its id. Raises DataError where there is none."""
         found = self.find(doc_id)
         if found is None:
-            from creval.errors import nearest
-
             near = nearest(doc_id, self.ids)
             some = ", ".join(repr(self[index].id) for index in range(min(3, len(self))))
             fix = f"Did you mean {near[0]!r}?" if near else f"The ids of its docs are like these: {some}."
@@ -229,7 +228,9 @@ class Dataset:
         given = fields.get(self._id_field)
         if given is None or given == "" or isinstance(given, bool) or not isinstance(given, str | int):
             if self._id_field not in fields:
-                raise ValueError(f"the id field {self._id_field!r} is missing; the row has {names_of(fields)}")
+                near = nearest(self._id_field, map(str, fields))
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                raise ValueError(f"the id field {self._id_field!r} is missing{hint}; the row has {names_of(fields)}")
             what = "empty" if given is None else brief(given)
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
         return str(given), self._shaping.choices_of(fields, str(given))
@@ -267,7 +268,7 @@ def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Se
     number, seed = sample
     if number > len(ids):
         raise DataError(
-            f"the task samples {number:,} docs, and there are {len(ids):,}",
+            f"the task samples {counted(number, 'docs')}, and the data hold {len(ids):,}",
             where=dataset.origin,
             fix="Give the whole data, or a smaller number under dataset: sample.",
         )
@@ -287,6 +288,7 @@ class _Scan:
         self.union: dict[str, None] = {}
         self._dataset = dataset
         self._faults: list[tuple[int, str]] = []
+        self._readable = 0
         self.ids = PackedTexts()
 
     def run(self) -> None:
@@ -298,6 +300,7 @@ class _Scan:
                 self._faults.append((index, f"{row.where}: {row.reason}"))
                 continue
             try:
+                self._readable += 1
                 doc_id, fields, line = self._read(row, index)
             except ValueError as error:
                 self._faults.append((index, f"{rows.where(index)}: {error}"))
@@ -336,10 +339,15 @@ class _Scan:
         self.union.update(dict.fromkeys(fields))
 
     def _refuse(self) -> None:
-        shown = "\n".join(f"  {fault}" for _, fault in sorted(self._faults)[:_SHOWN])
-        more = len(self._faults) - _SHOWN
-        rest = f"\n  and {more} more" if more > 0 else ""
         count = len(self._faults)
+        faults = sorted(self._faults)
+        reasons = {fault.removeprefix(self._dataset.rows.where(index)) for index, fault in faults}
+        if len(reasons) == 1 and self._readable == count > 1:  # of the task file, or of all rows: said once
+            what = f"{count} rows are faulty, the first at {faults[0][1]}"
+            raise DataError(what, where=self._dataset.origin, fix="Correct the task file, or these rows.")
+        shown = "\n".join(f"  {fault}" for _, fault in faults[:_SHOWN])
+        more = count - _SHOWN
+        rest = f"\n  and {more} more" if more > 0 else ""
         raise DataError(
             f"{count} row{'s are' if count > 1 else ' is'} faulty:\n{shown}{rest}",
             where=self._dataset.origin,

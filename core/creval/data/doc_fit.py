@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from creval.data.dataset import Dataset
 from creval.data.few_shot import SHOTS
 from creval.data.shaping import brief
-from creval.errors import Problem, TaskError
+from creval.errors import Problem, TaskError, nearest
 from creval.plugins.registry import Component, Registry
 from creval.tasks.sections.prompts import named_prompts
 from creval.tasks.task_components import whole_refs
 from creval.tasks.task_model import ComponentRef, FewShot, PromptMessage, ScorerRef, Task
-from creval.tasks.templates.rendering import fields_of, list_fields, render
+from creval.tasks.templates.rendering import fields_of, list_fields, render, undefined_fields
 from creval.types.code_location import line_of
 from creval.types.kinds import Kind
 from creval.types.sample import Doc
@@ -22,15 +24,20 @@ __all__ = ["doc_problems", "prompts_of"]
 
 MOST_GROUPS = 1_000
 """Of a metric with `by`, each of which is a number of its own in the results."""
+_NO_FIELD = re.compile(r"^it has no field '([^']*)'")
+"""How components say which field a doc lacks (`doc_fault`)."""
+_DONE = {"protocol": "asked", "scorer": "scored", "baseline": "answered"}
 _FIX = "Correct the data, or what the task says of them."
 
 
-def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: Dataset) -> Iterator[Problem]:
+def doc_problems(
+    task: Task, docs: Iterable[Doc], registry: Registry, dataset: Dataset, baselines: bool = False
+) -> Iterator[Problem]:
     """Yield a problem for the first doc that a prompt, protocol or scorer cannot take, one for each of these.
 
     A field that a prompt takes apart as a list may not be a text. A protocol or scorer says by its method
     `doc_fault(fields)` what is wrong with a doc, or None; one that cannot be made is reported elsewhere. `docs` are
-    docs of the `dataset`.
+    docs of the `dataset`. With `baselines` those that answer in place of a model are asked too.
     Of the first doc those prompts are made that take nothing but its fields.
     """
     lists = {
@@ -39,7 +46,7 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
         for place in list_fields(messages, task.file)
         if place.name not in provided
     }
-    checking = dict(_checking(task, registry))
+    checking = dict(_checking(task, registry, baselines))
     groups = {field: metric.name for metric in task.metrics if (field := metric.group or metric.by) is not None}
     groups |= {metric.by: metric.name for metric in task.combined if metric.by is not None}
     named: dict[str, set[str]] = {by: set() for metric in task.every_metric if (by := metric.by)}
@@ -50,9 +57,9 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
         if not lists and not checking and not groups and few_shot is None:
             return
         which = f"the doc {doc.id!r} of {dataset.place(doc.id)}"
-        if few_shot is not None and (fault := _unanswered(few_shot, doc)) is not None:
+        if few_shot is not None and (problem := _unanswered(task, few_shot, doc, which)) is not None:
             few_shot = None
-            yield task.problem_at("few_shot", f"an example before {which} {fault}", _FIX)
+            yield problem
         for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
             del lists[place]
             shown = brief(str(doc.fields[place.name]))
@@ -68,12 +75,15 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
                 yield task.problem_at("metrics", f"{what}, by which metrics are reported", "Name another field.")
         for field in [each for each in groups if each not in doc.fields]:
             what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} takes docs together"
-            yield task.problem_at("metrics", what, _FIX)
+            near = nearest(field, doc.fields)
+            columns = "Add it to `columns` under `dataset`." if task.dataset.columns is not None else _FIX
+            yield task.problem_at("metrics", what, f"Did you mean {near[0]!r}?" if near else columns)
         for path, (done_by, part) in list(checking.items()):
-            problem = _doc_problem(part, doc)
-            if problem:
+            fault = _doc_fault(part, doc)
+            if fault:
                 del checking[path]
-                yield task.problem_at(path, f"{which} cannot be {done_by}: {problem}{dataset.left_out}", _FIX)
+                what = f"{which} cannot be {done_by}: {fault}{dataset.left_out}"
+                yield task.problem_at(path, what, _fix(fault, doc.fields))
 
 
 def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:
@@ -86,17 +96,29 @@ def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Probl
                 yield from error.problems
 
 
-def _unanswered(few_shot: FewShot, doc: Doc) -> str | None:
-    """Say that an example of a doc has an empty answer: all fields of the answer's template are blank."""
+def _fix(fault: str, fields: Mapping[str, Any]) -> str:
+    """Return the fix of a fault: the field that looks like the one which a part does not find."""
+    named = _NO_FIELD.search(fault)
+    near = nearest(named[1], fields) if named else ()
+    return f"Did you mean {near[0]!r}?" if near else _FIX
+
+
+def _unanswered(task: Task, few_shot: FewShot, doc: Doc, which: str) -> Problem | None:
+    """Return the problem of an example without an answer: fields of the answer's template are missing, or all blank."""
     names = fields_of(few_shot.answer.template)
     for shot in doc.fields.get(SHOTS, ()):
         values = [shot.get(name) for name in names]
+        if names - shot.keys():
+            for problem in undefined_fields([few_shot.answer], tuple(shot), task.file):
+                what = problem.message.replace("no doc has", f"an example before {which} lacks")
+                return replace(problem, message=what, path="few_shot.answer")
         if names and all(value in (None, [], {}) or not str(value).strip() for value in values):
-            return f"has an empty answer: {', '.join(sorted(names))}"
+            what = f"an example before {which} has an empty answer: {', '.join(sorted(names))}"
+            return task.problem_at("few_shot", what, _FIX)
     return None
 
 
-def _doc_problem(part: Any, doc: Doc) -> str | None:
+def _doc_fault(part: Any, doc: Doc) -> str | None:
     try:
         fault = part.doc_fault(doc.fields)
     except (Exception, SystemExit) as error:  # a plugin's own code
@@ -131,17 +153,18 @@ def _wraps(part: Component) -> bool:
     return any(about.get("x-component") == "scorer" for about in part.parameters.get("properties", {}).values())
 
 
-def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """Yield the protocol and the scorers that check docs, each with its key path and name."""
+def _checking(task: Task, registry: Registry, baselines: bool) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """Yield the protocol and the scorers (and baselines) that check docs, each with its key path and name."""
     listed = isinstance(task.resolved.get("score"), list)
     kinds: list[tuple[str, Kind, ComponentRef]] = [("protocol", "protocol", task.protocol)]
     for at, ref in enumerate(task.score):
         index = ref.position if isinstance(ref, ScorerRef) else at
         kinds.append((f"score[{index}]" if listed else "score", "scorer", ref))
+    kinds += [(f"baselines.{name}", "baseline", ref) for name, ref in task.baselines.items()] if baselines else []
     for path, kind, ref in kinds:
         try:
             made = registry.get(kind, ref.name).load()(**ref.parameters)
         except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts reports it
             continue
         if callable(getattr(made, "doc_fault", None)):
-            yield path, (f"{'asked' if kind == 'protocol' else 'scored'} by {ref.name!r}", made)
+            yield path, (f"{_DONE[kind]} by {ref.name!r}", made)

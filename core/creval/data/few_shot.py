@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from creval.data.shaping import brief, names_of
-from creval.errors import DataError
+from creval.errors import DataError, nearest
+from creval.format import counted
 from creval.types.sample import Doc
 
 __all__ = ["CANONICAL", "SHOTS", "ShotEntry", "Shots", "shared_value"]
@@ -65,7 +66,7 @@ class Shots:
         if len(chosen) < self.number:
             alike = "" if self.same is None else f" with its {self.same} ({brief(asked.doc.fields[self.same])})"
             raise DataError(
-                f"few_shot asks for {self.number} examples; beside the doc {asked.doc.id!r} there are "
+                f"few_shot asks for {counted(self.number, 'examples')}; beside the doc {asked.doc.id!r} the data hold "
                 f"{len(chosen)}{alike}",
                 where=self.origin,
                 fix="Ask for fewer, or give more data.",
@@ -93,5 +94,7 @@ def shared_value(doc: Doc, name: str, origin: str) -> str:
     """Return a doc's value of the field that its examples share with it. Raises DataError where it has none."""
     if name not in doc.fields:
         what = f"the doc {doc.id!r} lacks the field {name!r}, which its examples share with it"
-        raise DataError(what, where=origin, fix=f"See few_shot: same. It has {names_of(doc.fields)}.")
+        near = nearest(name, doc.fields)
+        hint = f"Did you mean {near[0]!r}?" if near else "See few_shot: same."
+        raise DataError(what, where=origin, fix=f"{hint} It has {names_of(doc.fields)}.")
     return CANONICAL.encode(doc.fields[name])

@@ -5,6 +5,7 @@ where: {language: en, kind: [essay, story], year: {min: 2000, below: 2020}, text
 
 from __future__ import annotations
 
+import itertools
 import operator
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,11 +15,14 @@ from typing import Any
 from creval.data.row_types import MalformedRow, Row, Rows
 from creval.data.shaping import brief, field_at, names_of
 from creval.errors import DataError, nearest
+from creval.format import counted
 from creval.numerals import number_of, read_numeral
 from creval.types.sample import Doc
 
 __all__ = ["RowFilter", "SelectedRows", "renamed"]
 
+_ROWS_SEARCHED = 10_000
+"""Rows in which a value like a misspelt one of `where` is looked for."""
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "min": operator.ge,
     "above": operator.gt,
@@ -43,12 +47,18 @@ class RowFilter:
                 value = field_at(row, name)
             except ValueError:
                 near = nearest(name, row)
-                what = f"`where` names the field {name!r}, which the data do not have; there are {names_of(row)}"
+                what = f"`where` names the field {name!r}, which the data do not have; they have {names_of(row)}"
                 fix = f"Did you mean {near[0]!r}?" if near else "Correct `where` under `dataset`."
                 raise DataError(what, where=self._origin, fix=fix) from None
             if not all(self._holds(name, value, rule, wanted) for rule, wanted in rules):
                 return False
         return True
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields that must hold a text, each with the text."""
+        for name, rules in self._conditions.items():
+            for rule, wanted in rules:
+                yield from ((name, each) for each in wanted if isinstance(each, str)) if rule == "in" else ()
 
     def _holds(self, name: str, value: Any, rule: str, wanted: Any) -> bool:
         if rule in ("in", "not_in"):
@@ -133,14 +143,29 @@ class SelectedRows:
         self._check({*self._names} - found, seen, "where")
         self._check({*(self._columns or {}).values()} - seen.keys(), seen, "columns")
         if not places:
-            what = f"none of the {len(self._rows)} rows fits `where` under `dataset`"
+            what = f"none of the {counted(len(self._rows), 'rows')} fits `where` under `dataset`{self._near_value()}"
             raise DataError(what, where=self.origin, fix="Correct `where`, or the data.")
         return places
+
+    def _near_value(self) -> str:
+        """Say which text of `where` no row holds, and the one that looks like it; empty where there is none."""
+        for name, wanted in self._fits.texts():
+            values = dict.fromkeys(
+                value
+                for row in itertools.islice(self._rows, _ROWS_SEARCHED)
+                if not isinstance(row, MalformedRow)
+                for _, value in _present(row.fields if isinstance(row, Doc) else row, (name,))
+                if isinstance(value, str)
+            )
+            near = nearest(wanted, values) if wanted not in values else ()
+            if near:
+                return f": {name!r} is never {wanted!r} (did you mean {near[0]!r}?)"
+        return ""
 
     def _check(self, lacking: set[str], seen: Mapping[str, Any], key: str) -> None:
         for name in sorted(lacking):
             near = nearest(name, seen)
-            what = f"`{key}` names the field {name!r}, which the data do not have; there are {names_of(seen)}"
+            what = f"`{key}` names the field {name!r}, which the data do not have; they have {names_of(seen)}"
             fix = f"Did you mean {near[0]!r}?" if near else f"Correct `{key}` under `dataset`."
             raise DataError(what, where=self.origin, fix=fix)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from typing import Any
 
 import regex
 
+from creval.errors import nearest
+from creval.format import counted, there_are
 from creval.numerals import number_of, read_numeral
-from creval.tasks.task_model import ChoicesRef, FieldRef
+from creval.tasks.task_model import SPLIT_WORDS, ChoicesRef, FieldRef
 
 __all__ = ["Shaping", "brief", "field_at", "names_of"]
 
@@ -138,8 +141,27 @@ def _counting(marks: Sequence[Any]) -> list[Any]:
     return found
 
 
-_SPLITS: Mapping[str, Callable[[str], list[str]]] = {"lines": _lines, "numbered": _numbered}
-"""The words of `split` that are no separators."""
+_SPLITS: Mapping[str, Callable[[str], list[str]]] = {SPLIT_WORDS[0]: _lines, SPLIT_WORDS[1]: _numbered}
+
+
+class MissingFieldError(ValueError):
+    """A row lacks a field. Its text is made when it is read: of a million rows that lack it most are never shown."""
+
+    def __init__(self, path: str, row: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._path, self._names = path, tuple(map(str, row))
+
+    def __str__(self) -> str:
+        return _missing(self._path, self._names)
+
+
+@functools.lru_cache(maxsize=64)
+def _missing(path: str, names: tuple[str, ...]) -> str:
+    near = nearest(path, names) or nearest(path.partition(".")[0], names)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return (
+        f"there is no field {path!r}{hint}; there {'is' if len(names) == 1 else 'are'} {names_of(dict.fromkeys(names))}"
+    )
 
 
 def field_at(row: Mapping[str, Any], path: str) -> Any:
@@ -153,7 +175,7 @@ def field_at(row: Mapping[str, Any], path: str) -> Any:
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:
-            raise ValueError(f"there is no field {path!r}; there are {names_of(row)}")
+            raise MissingFieldError(path, row)
     return value
 
 
@@ -196,7 +218,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
     given = _given(fields, ref)
     texts = [text for text in given if text is not None]
     if not 2 <= len(texts) <= _MOST:
-        raise ValueError(f"there are {len(texts)} choices; 2 to {_MOST} can be asked about")
+        raise ValueError(f"{there_are(len(texts), 'choices')}; 2 to {_MOST} can be asked about")
     labels = _labels(fields, ref, given)
     right = _right(fields, ref, given, labels)
     places = [place for place, text in enumerate(given) if text is not None]
@@ -239,11 +261,13 @@ def _labels(fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | No
     if isinstance(ref.labels, str):
         labels = [str(label).strip() for label in _list(fields, ref.labels, "labels")]
         if len(labels) != count:
-            raise ValueError(f"the field {ref.labels!r} holds {len(labels)} labels for {count} choices")
+            raise ValueError(
+                f"the field {ref.labels!r} holds {counted(len(labels), 'labels')} for {counted(count, 'choices')}"
+            )
     else:
         labels = list(ref.labels[:count])
         if len(labels) < count:
-            raise ValueError(f"there are {count} choices and {len(labels)} labels")
+            raise ValueError(f"{there_are(count, 'choices')} and {counted(len(labels), 'labels')}")
     if "" in labels or len({label.casefold() for label in labels}) < count:
         raise ValueError(f"the labels {', '.join(map(brief, labels))} are not all different")
     return labels

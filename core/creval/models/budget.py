@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from creval.errors import BudgetError, UsageError
+from creval.format import counted
 
 __all__ = ["Budget", "Ticket"]
 
@@ -133,7 +134,7 @@ class Budget:
     def _check_calls(self) -> None:
         if self.max_calls is not None and self.calls >= self.max_calls:
             raise BudgetError(
-                f"made {self.calls} of --max-calls {self.max_calls} calls",
+                f"made {counted(self.calls, 'calls')}, and --max-calls allows {self.max_calls}",
                 fix="Give a higher --max-calls.",
             )
 

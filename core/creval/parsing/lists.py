@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from creval.format import counted
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.refusal import is_refusal, refused
 from creval.types.components import Parsed
@@ -200,7 +201,7 @@ class Words:
             seen.add(folded)
             kept.append(word)
         if len(kept) < self.minimum:
-            return Parsed.failure(f"{self.minimum} words needed, {len(kept)} found")
+            return Parsed.failure(f"{counted(self.minimum, 'words')} needed, {len(kept)} found")
         return Parsed(kept[: self.limit], route="words")
 
     def _candidates(self, items: Iterable[Any]) -> Iterable[str]:

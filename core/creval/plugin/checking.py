@@ -5,7 +5,7 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
-from creval.data.check_task_data import parsers_of
+from creval.data.check_task_data import check_repeats, check_turns, parsers_of
 from creval.data.doc_fit import doc_problems
 from creval.engine.generation.sampling import make_sample
 from creval.engine.roles.context import OpenResources, with_roles

@@ -15,6 +15,7 @@ from creval.errors import (
     UsageError,
     nearest,
 )
+from creval.format import counted
 from creval.plugin import params
 from creval.plugins.hookspecs import hookimpl
 from creval.plugins.registry import Registry
@@ -105,6 +106,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "WordList",
+    "counted",
     "hookimpl",
     "nearest",
     "open_run",

@@ -46,12 +46,12 @@ class Component:
     `ComponentRef` (a generator of a dataset source: opened).
     `positional` names the parameter that a bare YAML value stands for (`regex: "..."` is
     `regex: {pattern: "..."}`). `produces` are the score names of a scorer (`("*",)`: decided by its
-    parameters), `ranges` what each of them can be (BINARY, or `(lowest, highest)`; a function of the YAML parameters
-    where these decide it), which a metric takes over that states neither `range` nor `binary`; `uses` are the resource
-    names that a scorer, protocol or baseline needs the task to declare (a resource: with another one than the
-    task's own its metrics are renamed), `roles` the model roles it asks (in their place those that a
-    parameter with `"x-role": true` names), `prompts` the prompts that it needs the task
-    to have (a parameter with `"x-prompt": true` names one more),
+    parameters, from which the function `names` tells them; in `rating@*` the `*` is a number), `ranges` what each of
+    them can be (BINARY, or `(lowest, highest)`; a function of the YAML parameters where these decide it), which a
+    metric takes over that states neither `range` nor `binary`; `uses` are the resource names that a scorer, protocol or
+    baseline needs the task to declare (a resource: with another one than the task's own its metrics are renamed),
+    `roles` the model roles it asks (in their place those that a parameter with `"x-role": true` names), `prompts` the
+    prompts that it needs the task to have (a parameter with `"x-prompt": true` names one more),
     `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
     `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
     `session.condition.settings` first. `equals` of a resource are entries `model=other/model`: measured to give the
@@ -68,6 +68,7 @@ class Component:
     parameters: Mapping[str, Any] = field(default_factory=lambda: _EMPTY_SCHEMA)
     positional: str | None = None
     produces: tuple[str, ...] = ()
+    names: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
     ranges: Ranges | Callable[[Mapping[str, Any]], Ranges] = field(default_factory=dict)
     uses: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
@@ -87,6 +88,13 @@ class Component:
         named = [parameters[key] for key, each in about.items() if _names_roles(each) and key in parameters]
         roles = [role for given in named for role in ([given] if isinstance(given, str) else given)]
         return replace(self, roles=tuple(roles)) if roles else self
+
+    def scores_of(self, parameters: Mapping[str, Any]) -> Sequence[str]:
+        """Return the names of a scorer's scores under these parameters; ANY_SCORE among them where it cannot say."""
+        if self.names is None:
+            return self.produces
+        declared = [name for name in self.produces if name != ANY_SCORE]
+        return tuple(dict.fromkeys([*declared, *self.names(parameters)]))
 
     def range_of(self, score: str, parameters: Mapping[str, Any]) -> Range | None:
         """Return what one of its scores can be under these parameters; None where it does not say."""
@@ -309,6 +317,9 @@ def _spec_fault(name: str, spec: Mapping[str, Any]) -> str | None:
             fault = None if callable(value) else _range_fault(value, spec.get("produces", ()))
             if fault:
                 return f"ranges of {name!r} {fault}"
+        elif key == "names":
+            if not callable(value) or ANY_SCORE not in spec.get("produces", ()):
+                return f"names of {name!r} must be a function of its parameters, next to produces=({ANY_SCORE!r},)"
         elif not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
             return f"{key} of {name!r} must be a tuple of names"
     return None

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from creval.api import RunResult
 from creval.escape import visible
-from creval.format import cell, decimals, interval, number
+from creval.format import cell, counted, decimals, interval, number
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
 from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print_table, table_console
@@ -177,7 +177,7 @@ def served_words(result: RunResult) -> str:
     if set(served) <= {own}:  # a provider that answers itself
         return ""
     named = ", ".join(f"{name} {count}" for name, count in served.most_common())
-    return visible(f"{named} (of {served.total()} calls)")
+    return visible(f"{named} (of {counted(served.total(), 'calls')})")
 
 
 def interval_notes(result: RunResult) -> Iterator[str]:

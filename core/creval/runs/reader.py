@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
-from creval.format import html_table, some
+from creval.format import counted, html_table, some
 from creval.opener import is_there, read_json
 from creval.runs.call_journal import CallJournal
 from creval.runs.folder import DoneKeys, RunFolder, check_form
@@ -327,7 +327,9 @@ class Run:
         planned = int(entry["planned"])
         if found > planned:
             fix = f"Some are another run's; they are named by: {self.resume_command}"
-            raise RunError(f"{found} rows, where {planned} samples were planned", where=str(path), fix=fix)
+            raise RunError(
+                f"{counted(found, 'rows')}, where {counted(planned, 'samples')} were planned", where=str(path), fix=fix
+            )
         if self.status not in _ENDED or not self._files.results.is_file():
             return
         made = planned - int(self.result(str(entry["task"]))["counts"]["skipped"])

@@ -79,6 +79,10 @@ class ScorerRef(ComponentRef):
         return name.removeprefix(f"{self.label}_") if name.startswith(f"{self.label}_") else None
 
 
+SPLIT_WORDS = ("lines", "numbered")
+"""The words of a field's `split` that are no separators."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldRef:
     """A field of the docs that the task file makes: of the row's field `source`, or with a fixed `value`.

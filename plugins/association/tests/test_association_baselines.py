@@ -89,5 +89,5 @@ def test_too_few_words_with_vectors_are_an_error() -> None:
     from creval.errors import UsageError
 
     where = context(embedding=TABLE, wordlist=WordList("test", ["unheard", "waa"]))
-    with pytest.raises(UsageError, match="only 1 words"):
+    with pytest.raises(UsageError, match="only 1 word of"):
         GreedyNouns().reply(turn({}, where))

@@ -128,7 +128,7 @@ FIRST = (
         (
             '{"results": 3}',
             [],
-            "unreadable (1 JSON values in the answer, no array of at least 1 items)",
+            "unreadable (1 JSON value in the answer, no array of at least 1 item)",
         ),
     ],
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from creval.plugin import counted
 from creval.plugin.commands import format_options, runs_argument
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _print(found: Compared, most_flips: int) -> None:
 def _pairing_notes(found: Sequence[Comparison]) -> list[str]:
     """Say which docs are left out, and where runs are not paired."""
     lines = dict.fromkeys(
-        f"{each.task}, {each.metric}: {each.left_out} docs have a value in some runs only, and are left out"
+        f"{each.task}, {each.metric}: {counted(each.left_out, 'docs')} with a value in some runs only: left out"
         for each in found
         if each.left_out
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import Run, UsageError, open_runs
+from creval.plugin import Run, UsageError, counted, open_runs
 from creval.plugin.comparing import GROUPS_NOTE, RunResult, data_frame, html_table, some
 from creval_compare.comparison_tables import (
     PAIR_COLUMNS,
@@ -69,7 +69,7 @@ class Compared:
         return as_data(self.comparisons, self.runs, self.notes)
 
     def __repr__(self) -> str:
-        said = f"{len(self.comparisons)} metrics"
+        said = counted(len(self.comparisons), "metrics")
         if len(self.runs) == 2:
             said = some([f"{name}: {verdict}" for name, verdict in self.verdicts().items()])
         return f"Compared({some(self.names)}; {said})"

@@ -42,6 +42,7 @@ __all__ = [
     "detectable_share",
     "paired_means",
     "paired_spread",
+    "within_scale",
 ]
 
 
@@ -52,6 +53,13 @@ _SIMULATED = 9  # docs up to which the swap test itself is looked at; beyond it 
 _STUDIES = 4_000
 
 _STEPS = 40
+
+
+def within_scale(detectable: float | None, scale: Scale) -> float | None:
+    """Return a minimum detectable difference; None where no two values of the scale differ by so much."""
+    if detectable is None or scale.low is None or scale.high is None:
+        return detectable
+    return detectable if detectable <= scale.high - scale.low else None
 
 
 def detectable_mean(docs: int, deviation: float) -> float | None:
@@ -158,7 +166,8 @@ class Difference(NamedTuple):
     `bonett_price`, `t`, `cluster_bootstrap`, `welch`, `none`; `test` names the test: `mcnemar`, `swap`, `permutation`,
     `t` (of suites), `none`. Interval and p-value are one procedure: a difference is rejected where both the interval's
     own statistic and the test reject it, so that the interval holds 0 where p is above 5 %, and only there.
-    `detectable` is the smallest difference that so many docs could have shown. `gained` and `lost` are the docs that
+    `detectable` is the smallest difference that so many docs could have shown, None where not even the largest one
+    that there can be would have been. `gained` and `lost` are the docs that
     only the second, and only the first, met, where each has one 0/1.
     """
 
@@ -304,7 +313,7 @@ class _Comparison:
         found = None
         if self._parts is not None:
             error = (self._bonett_price() if self._scale.binary else self._centred())[1]
-            found = detectable_mean(docs, error * math.sqrt(docs))
+            found = within_scale(detectable_mean(docs, error * math.sqrt(docs)), self._scale)
         return interval.joined(
             Difference(docs, one, other, self._value, p_value=p_value, test="swap", detectable=found)
         )

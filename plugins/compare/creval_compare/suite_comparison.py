@@ -10,7 +10,7 @@ from typing import Any
 
 from creval.plugin import Run
 from creval.plugin.comparing import CONFIDENCE, Scale, difference_interval, quantile
-from creval_compare.paired import POWER, Difference, Pairs, Spread, paired_spread
+from creval_compare.paired import POWER, Difference, Pairs, Spread, paired_spread, within_scale
 from creval_compare.pairing import MetricKey, PairedMetric, SharedTask
 from creval_compare.trials import trial_spread, welch
 
@@ -73,7 +73,7 @@ class SuiteNumber:
             method="t",
             p_value=2.0 * float(stdtr(freedom, -abs(centre) / error)),
             test="t",
-            detectable=float(nctdtrinc(freedom, 1 - POWER, reach)) * error,
+            detectable=within_scale(float(nctdtrinc(freedom, 1 - POWER, reach)) * error, self._scale),
         )
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from creval.plugin import Aggregation
 from creval.plugin.comparing import ANY, CONFIDENCE, Clusters, Floats, Scale, difference_interval
-from creval_compare.paired import POWER, Difference, Interval, Spread
+from creval_compare.paired import POWER, Difference, Interval, Spread, within_scale
 from creval_compare.significance import permutation_test
 
 __all__ = ["compare_trials", "trial_spread", "welch"]
@@ -44,7 +44,7 @@ def compare_trials(
     least = float(nctdtrinc(freedom, 1 - POWER, reach)) * error
     ends = difference_interval(value, error, reach, scale.of(aggregation))
     interval = Interval(ends, "welch", 2.0 * float(stdtr(freedom, -abs(value) / error)))
-    return interval.joined(known._replace(detectable=least))
+    return interval.joined(known._replace(detectable=within_scale(least, scale.of(aggregation))))
 
 
 def trial_spread(aggregation: Aggregation, sides: tuple[Clusters, Clusters]) -> Spread | None:

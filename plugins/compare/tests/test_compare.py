@@ -168,13 +168,13 @@ def test_only_shared_docs_count(runs: Path, said: Any) -> None:
     (accuracy,) = found["comparisons"]
     assert (accuracy["docs"], accuracy["left_out"]) == (12, 8)
     assert any("differ in the docs that were chosen" in note for note in found["notes"])
-    assert "8 docs have a value in some runs only" in said("compare", "weak", "part")[1]
+    assert "8 docs with a value in some runs only" in said("compare", "weak", "part")[1]
 
 
 def test_errored_samples_are_named_and_left_out(runs: Path, said: Any) -> None:
     code, out, err = said("compare", "weak", "faulty")
     assert code == 0
-    assert "1 docs have a value in some runs only" in out
+    assert "1 doc with a value in some runs only" in out
     assert "1 of 20 samples of one run errored or were skipped" in err
 
 

@@ -300,6 +300,16 @@ def test_the_smallest_difference_of_shares_is_found_four_times_in_five(docs: int
 def test_too_few_docs_can_show_nothing() -> None:
     assert detectable_mean(5, 1.0) is detectable_share(5, 5) is None
     assert detectable_mean(8, 0.0) is None
+
+
+def test_no_difference_above_the_range_can_be_detected() -> None:
+    one, other = {f"d{n}": float(n % 2) for n in range(6)}, {f"d{n}": float(n // 3) for n in range(6)}
+    assert paired_means(one, other).detectable > 1  # nothing is known of the values
+    assert paired_means(one, other, scale=(0.0, 1.0)).detectable is None
+    assert paired_means(one, other, scale=(0.0, 100.0)).detectable is not None
+    first, second = (Clusters.group([0.0, 1.0, *last], range(4)) for last in ((0.0, 1.0), (1.0, 0.0)))
+    assert compare_trials(Mean(), (first, second)).detectable > 1
+    assert compare_trials(Mean(), (first, second), Scale(0.0, 1.0)).detectable is None
     assert all(mcnemar(5 - k, k) > ALPHA for k in range(6))
 
 

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import DataError, MissingPartError
+from creval.plugin import DataError, MissingPartError, counted
 from creval.plugin.data import DataOptions, Rows, offline_fix
 from creval.plugin.encoders import MalformedRow, Row, RowFilter, hub_address, hub_answers, renamed
 
@@ -186,7 +186,7 @@ class _Fetch:
         lacking = [name for name in expected.get("columns", ()) for table in tables if name not in table.column_names]
         faults = []
         if expected.get("rows", rows) != rows:
-            faults.append(f"it has {rows:,} rows, the task expects {expected['rows']:,}")
+            faults.append(f"it has {counted(rows, 'rows')}, the task expects {expected['rows']:,}")
         if lacking:
             there = ", ".join(tables[0].column_names)
             faults.append(f"it has no column {lacking[0]!r}, which the task expects (there are {there})")
@@ -330,7 +330,7 @@ def _known(columns: Sequence[str] | Mapping[str, str], there: Sequence[str], sai
         raise DataError(what, where=said, fix=fix)
     missing = [name for name in taken.values() if name not in there]
     if missing:
-        what = f"the data have no column {missing[0]!r}; there are {', '.join(there)}"
+        what = f"the data have no column {missing[0]!r}; they have {', '.join(there)}"
         raise DataError(what, where=said, fix="Correct `columns` under `dataset`.")
     return taken
 

@@ -112,8 +112,8 @@ def test_parts_and_rows_are_chosen(hub: HubServer, tmp_path: Path) -> None:
     ]
     assert words(named) == ["hard test 1"] and words(none) == ["hard test 0"] and words(last) == ["hard test 2"]
     assert "compares the field 'word', 'hard test 0', with 3 (min)" in text
-    assert "names the field 'language', which the data do not have; there are word, n, lang" in field
-    assert "no row fits `where`" in nothing and "no column 'm'; there are word, n, lang" in column
+    assert "names the field 'language', which the data do not have; they have word, n, lang" in field
+    assert "no row fits `where`" in nothing and "no column 'm'; they have word, n, lang" in column
     assert "a column 'n' of their own" in taken and "origin: subset" in taken
     assert new["rows"] == [{"text": "hard test 0"}]
     for said in twice:

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from creval.plugin import DataError, Run, UsageError
+from creval.plugin import DataError, Run, UsageError, counted
 from creval_hub.access import check_repository, hub_errors, open_hub
 from creval_hub.exports.cleaning import cleaned
 
@@ -82,7 +82,7 @@ def _entry(
     run: Run, result: Mapping[str, Any], metric: Mapping[str, Any], dataset: str, source: str | None
 ) -> dict[str, Any]:
     notes = [f"condition {metric['condition']}"] if metric.get("condition") else []
-    notes.append(f"{result['repeats']} a doc, {result['docs']} docs")
+    notes.append(f"{result['repeats']} a doc, {counted(result['docs'], 'docs')}")
     if metric.get("ci_low") is not None:
         low, high = float(metric["ci_low"]), float(metric["ci_high"])
         notes.append(f"{float(metric['confidence']):.0%} interval {low:.4g} to {high:.4g}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any, Literal
 
-from creval.plugin import Context, UsageError
+from creval.plugin import Context, UsageError, counted
 from creval.plugin.judging import Raters, derive
 
 __all__ = ["Jury", "combined"]
@@ -63,7 +63,7 @@ class Jury:
         """Raises UsageError where a pool is smaller than what is drawn of it."""
         if self.draw is not None and self.draw > len(self.roles):
             raise UsageError(
-                f"a jury of {self.draw} cannot be drawn from {len(self.roles)} roles",
+                f"a jury of {self.draw} cannot be drawn from {counted(len(self.roles), 'roles')}",
                 fix="Name more roles, or lower draw.",
             )
 
@@ -73,7 +73,7 @@ class Jury:
         least = self.draw or 1
         if len(left) < least:
             raise UsageError(
-                f"the jury of {self.name!r} needs {least} models beside the target, and has {len(left)}",
+                f"the jury of {self.name!r} needs {counted(least, 'models')} beside the target, and has {len(left)}",
                 where="roles",
                 fix="Name further roles in the task, or give them other models: --role ROLE=MODEL",
             )

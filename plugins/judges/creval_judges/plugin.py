@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import hookimpl, params
@@ -51,6 +51,7 @@ def creval_components(registry: Registry) -> None:
             required=("prompt",),
         ),
         produces=("*",),
+        names=_names,
         ranges=_judged,
         raters=_raters,
         waits=True,
@@ -69,6 +70,14 @@ def _raters(parameters: Mapping[str, Any]) -> Raters | None:
     from creval_judges.jury import Jury
 
     return Jury.of(parameters).raters()
+
+
+def _names(parameters: Mapping[str, Any]) -> Sequence[str]:
+    """What a judge's scores are called: of a jury also each juror's, of a pair in both orders whether they agree."""
+    name, roles = parameters.get("name", "judge"), parameters.get("roles", ())
+    whole = [] if roles and parameters.get("combine") == "each" else [name]
+    agrees = [f"{name}_agrees"] if parameters.get("both_orders") else []
+    return [*whole, *(f"{name}@{role}" for role in roles), *agrees]
 
 
 def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Range]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from creval.plugin import Parsed
+from creval.plugin import Parsed, counted
 from creval.plugin.judging import (
     boxed_spans,
     decimal_of,
@@ -174,7 +174,7 @@ class ScaleVerdict:
         if not chosen and len(inner) == 1:
             return self._of_object(inner[0])
         if len(chosen) != 1:
-            raise ValueError(f"the JSON holds {len(chosen)} numbers that may be the verdict")
+            raise ValueError(f"the JSON holds {counted(len(chosen), 'numbers')} that may be the verdict")
         (member,) = chosen.values()
         if isinstance(member, bool):
             raise ValueError(f"{str(member).lower()} is no number")

@@ -194,7 +194,8 @@ def test_a_pair_in_both_orders(judged, tmp_path):
         ("scale: [1, 5], both_orders: true", "for a pair"),
         ("against: rival, scale: [1, 5]", "by labels"),
         ("scale: [1, 5], parse: [nothing]", "unknown parser"),
-        ("against: rivl, name: wins", "no field 'rivl'"),
+        ("against: rivl", "no field 'rivl'"),
+        ("scale: [1, 5], name: wins", "gives 'judge'. The scorers give: wins"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_first_call(tmp_path, options, parameters, match):

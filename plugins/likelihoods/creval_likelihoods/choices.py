@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import LoglikelihoodRequest, ScoringError, Session, Turn, UsageError
+from creval.plugin import LoglikelihoodRequest, ScoringError, Session, Turn, UsageError, counted
 from creval.plugin.likelihoods import Output
 
 __all__ = ["AnyChoice", "Choices"]
@@ -80,7 +80,7 @@ class Choices:
         labels = fields.get(self.labels) if isinstance(self.labels, str) else self.labels
         labels = labels or own or fields.get("letters") or _LETTERS[: len(texts)]
         if not isinstance(labels, list | tuple | str) or len(labels) != len(texts):
-            raise ScoringError(f"there are {len(texts)} choices, but not as many labels", where=doc)
+            raise ScoringError(f"the doc has {counted(len(texts), 'choices')}, but not as many labels", where=doc)
         return [(str(label), str(text)) for label, text in zip(labels, texts, strict=True)]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from creval.plugin import Completion, Reply, TokenLogprob, UsageError
+from creval.plugin import Completion, Reply, TokenLogprob, UsageError, counted
 from creval.plugin.completions import (
     BARE,
     CONTEXT_CUT,
@@ -173,7 +173,7 @@ class CompletionsProvider(ChatProvider):
         """Return the tokens of each prompt. Raises FatalModelError where the server sends none of them."""
         choices = sorted(body["choices"], key=lambda choice: choice.get("index") or 0)
         if len(choices) != len(prompts):
-            what = f"the server sent {len(choices)} choices for {len(prompts)} prompts"
+            what = f"the server sent {counted(len(choices), 'choices')} for {counted(len(prompts), 'prompts')}"
             raise FatalModelError(what, where=self.caller.where, fix=_SERVERS, every_call=True)
         usage = body.get("usage")
         generates = not isinstance(usage, dict) or usage.get("completion_tokens") != 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import params
@@ -41,6 +41,12 @@ _PROVIDES: tuple[str, ...] = (
 )
 """What the prompts of judges may speak of; a task may hold the prompts of several."""
 _SOLUTION = params.one_of("answer", "full", about="what is judged: the answer, or the full answer before the steps")
+
+
+def _criteria(parameters: Mapping[str, Any]) -> Sequence[str]:
+    """What the scores of a judge of criteria are called besides its counts; those before a filter too."""
+    names = [each["name"] for each in parameters.get("criteria", ())]
+    return [*names, *(f"{name}_unfiltered" for name in (*names, "overall"))]
 
 
 def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -109,6 +115,7 @@ def _register_jury(registry: Registry) -> None:
             required=("criteria",),
         ),
         produces=(*_COUNTS, "*"),
+        names=_criteria,
         ranges=_judged,
         uses=("embedding",),
         roles=("judge",),
@@ -136,6 +143,7 @@ def _register_baselines(registry: Registry) -> None:
         prompts=("statement", "zero_shot", "zero_shot_cot", "few_shot", "few_shot_cot"),
         provides=_PROVIDES,
         produces=(*_COUNTS, "*"),
+        names=_criteria,
         ranges=_judged,
         roles=("judge",),
         waits=True,
@@ -149,6 +157,7 @@ def _register_baselines(registry: Registry) -> None:
         prompts=("statement", "debater", "debate_judge"),
         provides=_PROVIDES,
         produces=(*_COUNTS, "*"),
+        names=_criteria,
         ranges=_judged,
         roles=("judge",),
         waits=True,
@@ -168,6 +177,7 @@ def _register_baselines(registry: Registry) -> None:
         prompts=("statement", "start_problem", "start_solution", "start_criterion", "turn", "verdict", "focus"),
         provides=_PROVIDES,
         produces=(*_COUNTS, "*"),
+        names=_criteria,
         ranges=_judged,
         roles=("judge",),
         waits=True,
@@ -182,6 +192,7 @@ def _register_people(registry: Registry) -> None:
         "a person in the judge's role labels each criterion, 1 or 0 (Appendix K)",
         parameters=params.schema(criteria=_CRITERIA, required=("criteria",)),
         produces=(*_COUNTS, "*"),
+        names=_criteria,
         ranges=_judged,
         roles=("judge",),
         prompts=("statement", "label"),

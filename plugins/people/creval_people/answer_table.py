@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from creval.plugin import DataError, nearest
+from creval.plugin import DataError, counted, nearest
 
 __all__ = ["AnswerTable", "read_answers"]
 
@@ -59,7 +59,7 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
         where = f"{file}: row {number}"
         if any(cell.strip() for cell in cells[len(heads) :]):
             raise DataError(
-                f"the row has {len(cells)} cells, and the table has {len(heads)} columns",
+                f"the row has {counted(len(cells), 'cells')}, and the table has {counted(len(heads), 'columns')}",
                 where=where,
                 fix=f"Put answers that contain {separator!r} in double quotes, as spreadsheets do.",
             )

@@ -17,7 +17,7 @@ from creval.plugin.authoring import (
     check_fields,
     open_dataset,
 )
-from creval.plugin.checking import Problem, doc_problems, parsers_of
+from creval.plugin.checking import Problem, check_repeats, check_turns, doc_problems, parsers_of
 from creval.plugin.data import DataOptions
 from creval.plugin.loading import Plugins
 from creval_testing.check_files import check, places_of
@@ -35,7 +35,7 @@ def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOpti
     index = TaskIndex(plugins)
     places = [place for target in targets for place in _places(target, index) if place.file not in faulty]
     for task in {task.hash: task for task in _tasks(places, index)}.values():
-        problems.extend(check_components(task, plugins.registry))
+        problems.extend(check_components(task, plugins.registry) or check_repeats(task, plugins.registry))
         remote = plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY)
         if not (options.offline and remote):
             problems.extend(check_data(task, plugins.registry, options))
@@ -81,8 +81,9 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
         return [task.problem_at(_own_part(task), f"{where}{error.what}", error.fix)]
     with dataset:
         found = check_fields(task, dataset, registry)
-        unfit = () if found else doc_problems(task, dataset, registry, dataset)
-        return [*found, *unfit, *_check_examples(task, dataset)]
+        unfit = () if found else doc_problems(task, dataset, registry, dataset, baselines=True)
+        turns = () if found else check_turns(task, dataset, registry)
+        return [*found, *unfit, *turns, *_check_examples(task, dataset)]
 
 
 def _own_part(task: Task) -> str:

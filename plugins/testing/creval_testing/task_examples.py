@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from creval.plugin import Completion, Doc, Reply, SampleKey, ScoreRecord, TokenLogprob, UnknownNameError
+from creval.plugin import Completion, Doc, Reply, SampleKey, ScoreRecord, TokenLogprob, UnknownNameError, counted
 from creval.plugin.authoring import Dataset, RunOptions, Said, Task, open_dataset
 from creval.plugin.checking import (
     TARGET,
@@ -83,7 +83,7 @@ class _Script:
             found += self._coming.popleft()
         if len(found) < wanted:
             who = "" if self._role == TARGET else f" of the {self._role}"
-            raise FatalModelError(f"the test has {self._count} answers{who}, and one more is asked for")
+            raise FatalModelError(f"the test has {counted(self._count, 'answers')}{who}, and one more is asked for")
         return found[:wanted]
 
     async def close(self) -> None:

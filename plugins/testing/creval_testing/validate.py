@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.plugin import counted
 from creval.plugin.checking import Problem
 from creval.plugin.loading import visible
 
@@ -102,7 +103,7 @@ def _run_tests(
         own = {name: spec for name, spec in chosen.items() if name in task.resources}
         options = replace(RunOptions(resources=own, offline=True), **consents)
         outcomes = asyncio.run(run_examples(task, options, plugins))
-        click.echo(f"{task.qualified}: {len(outcomes)} tests run", err=to_error)
+        click.echo(f"{task.qualified}: {counted(len(outcomes), 'tests')} run", err=to_error)
         problems += [
             Problem(f"{task.name} {each.example}: {fault}", _file_of(task, to_error))
             for each in outcomes

@@ -18,11 +18,12 @@ from creval.plugin import (
     ScorerInput,
     Status,
     UsageError,
+    counted,
 )
 from creval.plugin.judging import Raters
 from creval.plugin.loading import load_plugins
 
-__all__ = ["EachTurn", "ranges_by_turn", "raters_of_means"]
+__all__ = ["EachTurn", "names_by_turn", "ranges_by_turn", "raters_of_means"]
 
 _SHOWN_TURNS = 10
 """Turns whose scores get the range that the inner scorer declares."""
@@ -96,7 +97,8 @@ class EachTurn:
         asked = _conversations(item.calls) if len(item.calls) else []
         short = next((name for name in self.fields if len(item.doc.get(name, ())) < len(places)), None)
         if short is not None:
-            what = f"the field {short!r} has {len(item.doc.get(short, ()))} items for {len(places)} turns"
+            held = counted(len(item.doc.get(short, ())), "items")
+            what = f"the field {short!r} has {held} for {counted(len(places), 'turns')}"
             return Score({}, failure=what, errored=True)
         readable = [place for place in chosen if item.parsed[place].ok]
         inputs = {place: self._input(item, place, asked) for place in readable}
@@ -181,6 +183,15 @@ def raters_of_means(parameters: Mapping[str, Any]) -> Raters | None:
     if within is None or parameters.get("turns") == "last":
         return within
     return within._replace(level="interval", of="means over the turns")
+
+
+def names_by_turn(parameters: Mapping[str, Any]) -> Sequence[str]:
+    """Return what the scores are called: as the inner scorer calls them, and with all turns `NAME@*` for each turn."""
+    ref = parameters["score"]
+    inner = load_plugins().registry.get("scorer", ref.name).scores_of(ref.parameters)
+    if parameters.get("turns") == "last":
+        return inner
+    return [*inner, *(f"{name}@*" for name in inner if name != "*")]
 
 
 def ranges_by_turn(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import hookimpl, params
@@ -46,6 +46,7 @@ def creval_components(registry: Registry) -> None:
         ),
         positional="score",
         produces=("*",),
+        names=_names,
         ranges=_ranges,
         raters=_raters,
         provides=("turn", "question", "conversation"),
@@ -66,6 +67,12 @@ def _raters(parameters: Mapping[str, Any]) -> Raters | None:
     from creval_turns.each_turn import raters_of_means
 
     return raters_of_means(parameters)
+
+
+def _names(parameters: Mapping[str, Any]) -> Sequence[str]:
+    from creval_turns.each_turn import names_by_turn
+
+    return names_by_turn(parameters)
 
 
 def _ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

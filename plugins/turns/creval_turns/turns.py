@@ -100,6 +100,12 @@ class TurnTarget:
 
     field: str = "target"
 
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being answered: it lacks the field, or that lists nothing."""
+        if self.field not in fields:
+            return f"it has no field {self.field!r}; it has {', '.join(fields)}"
+        return None if isinstance(fields[self.field], list | tuple) else f"its {self.field!r} is no list by turn"
+
     def reply(self, turn: Turn) -> str:
         """Return the target. Raises ScoringError where the field has none for this turn."""
         found = turn.doc.get(self.field)

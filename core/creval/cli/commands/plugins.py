@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.escape import visible
+from creval.format import counted
 
 if TYPE_CHECKING:
     from creval.plugins.loader import Plugins
@@ -59,8 +60,8 @@ def _records(loaded: Plugins) -> list[dict[str, Any]]:
 
 def _show(record: Mapping[str, Any], components: Sequence[Component]) -> None:
     parts = ("task", "suite", "command", "component")
-    counted = [_count(len(record[f"{part}s"]), part) for part in parts if record[f"{part}s"]]
-    counts = ", ".join([*counted, *(["observes runs"] if record["observes"] else [])])
+    stated = [counted(len(record[f"{part}s"]), f"{part}s") for part in parts if record[f"{part}s"]]
+    counts = ", ".join([*stated, *(["observes runs"] if record["observes"] else [])])
     click.echo(visible(f"{record['name']} {record['version']} ({record['distribution']}): {counts or 'nothing'}"))
     for part in ("tasks", "suites", "commands"):
         if record[part]:
@@ -69,10 +70,6 @@ def _show(record: Mapping[str, Any], components: Sequence[Component]) -> None:
         click.echo(visible(f"  {component.kind:12}{component.name:24}{component.summary}".rstrip()))
         for line in signature(component):
             click.echo(visible(f"  {'':12}  {line}"))
-
-
-def _count(number: int, part: str) -> str:
-    return f"{number} {part}" if number == 1 else f"{number} {part}s"
 
 
 _STATED = {

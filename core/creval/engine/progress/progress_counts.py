@@ -15,6 +15,7 @@ from typing import Any
 
 from creval.engine.roles.ledger import RoleCounts
 from creval.escape import visible
+from creval.format import counted
 from creval.models.batching import BatchCounts
 from creval.models.limiter import RateLimitNews
 from creval.models.model_stats import ModelStats
@@ -149,7 +150,7 @@ def _clock(seconds: float) -> str:
 
 
 def _role_words(role: str, counts: RoleCounts) -> str:
-    words = [f"{role}: {counts.calls} calls"]
+    words = [f"{role}: {counted(counts.calls, 'calls')}"]
     words += [f"{counts.reused} reused"] if counts.reused else []
     words += [f"${counts.cost:.4f}"] if counts.cost else []
     return " ".join(words)
@@ -187,7 +188,10 @@ class Notebook(Counting):
         for task in results["tasks"]:
             counts.update({Status(status): count for status, count in task["counts"].items() if status != "skipped"})
         self.phase, self.total, self._roles_before = "done", 0, {}
-        self._write(", ".join([f"{results['status']}: {counts.total()} samples", *self.spent(), *failures(counts)]), "")
+        self._write(
+            ", ".join([f"{results['status']}: {counted(counts.total(), 'samples')}", *self.spent(), *failures(counts)]),
+            "",
+        )
 
     def _put(self) -> None:
         bar = f'<progress max="{self.total}" value="{self.done}"></progress> ' if self.total else ""

@@ -15,6 +15,7 @@ from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.metric_results import MetricMaker, StoredScores
 from creval.engine.scoring.tally import TaskTally
 from creval.engine.scoring.used_resources import UsedResources, changed_sections
+from creval.format import counted
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
 from creval.scoring.agreement import alpha_interval, krippendorff_alpha
@@ -109,7 +110,7 @@ def _jury_note(found: Mapping[str, Any]) -> str:
     alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
     if found["ci_low"] is not None:
         alpha += f" (95 % interval {found['ci_low']:.3f} to {found['ci_high']:.3f})"
-    over = f"{found['verdicts']} {found.get('of', 'verdicts')} on {found['samples']} samples"
+    over = f"{found['verdicts']} {found.get('of', 'verdicts')} on {counted(found['samples'], 'samples')}"
     return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"
 
 

@@ -19,6 +19,7 @@ from creval.data.dataset import Dataset
 from creval.engine.roles.context import TaskContext
 from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, MisshapenError, RunError, UsageError
+from creval.format import counted
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain, build_chain, step_that_raised
 from creval.plugins.component_code import fault_of
@@ -339,7 +340,7 @@ def _shape_fault(scores: Any, count: int) -> str | None:
     if not isinstance(scores, Sequence) or isinstance(scores, str):
         return f"gave a {type(scores).__name__} and no list of scores"
     if len(scores) != count:
-        return f"gave {len(scores)} scores for {count} samples"
+        return f"gave {counted(len(scores), 'scores')} for {counted(count, 'samples')}"
     for score in scores:
         if not isinstance(score, Score):
             return f"gave a {type(score).__name__} and no Score"

@@ -35,6 +35,10 @@ def _field(turn: Turn, name: str) -> Any:
     return turn.doc[name]
 
 
+def _lacking(fields: Mapping[str, Any], name: str) -> str:
+    return f"it has no field {name!r}; it has {', '.join(fields)}"
+
+
 def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
     """Fill in the form in which the task expects its answers."""
     text = number_text(value) if isinstance(value, float) else str(value)
@@ -61,6 +65,10 @@ class Target:
     field: str = "target"
     form: str = "{{ answer }}"
 
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being answered: it lacks the field."""
+        return None if self.field in fields else _lacking(fields, self.field)
+
     def reply(self, turn: Turn) -> str:
         """Return the target. Raises ScoringError where the doc has none."""
         target = _field(turn, self.field)
@@ -74,6 +82,13 @@ class OneOf:
 
     field: str = "letters"
     form: str = "{{ answer }}"
+
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being answered: it lacks the field, or there is nothing to choose from."""
+        if self.field not in fields:
+            return _lacking(fields, self.field)
+        items = fields[self.field]
+        return None if isinstance(items, list) and items else f"its {self.field!r} holds no list to choose from"
 
     def reply(self, turn: Turn) -> str:
         """Return one item. Raises ScoringError where the field holds none."""

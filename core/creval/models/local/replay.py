@@ -17,6 +17,7 @@ import numpy as np
 import orjson
 
 from creval.errors import DataError, FatalModelError
+from creval.format import counted
 from creval.models.local.choice_likelihoods import certain
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
@@ -262,7 +263,7 @@ class Replay:
         if wanted > 1 and call == 0 and len(answers) >= wanted and not any(isinstance(a, list) for a in answers):
             return self._said(answers[:wanted], request)
         if call >= len(answers):
-            raise self._lacking(request, f"{len(answers)} answers, and this is call {call + 1}")
+            raise self._lacking(request, f"{counted(len(answers), 'answers')}, and this is call {call + 1}")
         answer = answers[call]
         said = answer if isinstance(answer, list) else [answer]
         if len(said) < wanted:
@@ -281,7 +282,7 @@ class Replay:
     def _from_calls(self, calls: list[Mapping[str, Any]], request: GenerateRequest) -> Reply:
         own = [call for call in calls if call.get("role") == request.origin.role]
         if request.origin.call >= len(own):
-            raise self._lacking(request, f"{len(own)} calls, and this is call {request.origin.call + 1}")
+            raise self._lacking(request, f"{counted(len(own), 'calls')}, and this is call {request.origin.call + 1}")
         recorded = own[request.origin.call]
         if recorded.get("reply") is None:
             raise self._lacking(request, f"a call that failed ({recorded.get('error')})")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from creval.format import counted
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.json.scan import Found, json_places
 from creval.parsing.refusal import refused, speaks_of_the_last
@@ -125,7 +126,8 @@ class JsonArray(Extractor):
             return Parsed.failure("no JSON array in the answer")
         kind = "" if self.items == "any" else f" with only {self.items} items"
         return Parsed.failure(
-            f"{found.seen} JSON values in the answer, no array{kind} of at least {self.minimum} items"
+            f"{counted(found.seen, 'JSON values')} in the answer, "
+            f"no array{kind} of at least {counted(self.minimum, 'items')}"
         )
 
     def take(self, rows: list[Any]) -> list[Any] | None:
@@ -236,7 +238,9 @@ class JsonObject(Extractor):
         if not found.seen:
             return Parsed.failure("no JSON object in the answer")
         wanted = ", ".join(repr(key) for key in (*self.keys, *([self.key] if self.key else [])))
-        return Parsed.failure(f"{found.seen} JSON values in the answer, no object{f' with {wanted}' if wanted else ''}")
+        return Parsed.failure(
+            f"{counted(found.seen, 'JSON values')} in the answer, no object{f' with {wanted}' if wanted else ''}"
+        )
 
     def _fitting(self, value: Any) -> Iterator[dict[str, Any]]:
         """Yield the outermost objects that fit."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from creval.errors import nearest
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.task_components import ComponentReader, FoundComponent, Written
-from creval.tasks.task_model import ChoicesRef, DatasetRef, FewShot, FieldRef, PromptMessage
+from creval.tasks.task_model import SPLIT_WORDS, ChoicesRef, DatasetRef, FewShot, FieldRef, PromptMessage
 from creval.tasks.task_paths import FILE_KEY, STRAY_FIX, find_data_file, package_around, search_folders, strays
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 
@@ -158,6 +158,7 @@ def _read(
         choices=_choices(reading, node),
         **{key: given[key] for key in ("where", "columns", "take") if key in given and key in own},
     )
+    _check_columns(reading, node, path, reference)
     return reference, found
 
 
@@ -175,6 +176,7 @@ def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
         pattern = node.get("pattern")
         if pattern is not None:
             _check_pattern(reading, pattern, (*_PATH, "fields", name, "pattern"))
+        _check_split(reading, node.get("split"), (*_PATH, "fields", name, "split"))
         replaced = node.get("replace")
         for index, pair in enumerate(replaced.value if replaced is not None else ()):
             _check_pattern(reading, pair.value[0], (*_PATH, "fields", name, "replace", index))
@@ -186,6 +188,38 @@ def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
         }
         made.append(FieldRef(name, given.get("from"), given.get("pattern"), value=given.get("value"), **more))
     return tuple(made)
+
+
+def _check_split(reading: Reading, node: Node | None, path: KeyPath) -> None:
+    """A separator does not look like one of the words that `split` knows: it would split nothing."""
+    word = str(node.value) if node is not None else ""
+    near = nearest(word.casefold(), SPLIT_WORDS) if word.isalpha() and word not in SPLIT_WORDS else ()
+    if node is not None and near:
+        fix = f"Did you mean {near[0]!r}? `split` is {' or '.join(SPLIT_WORDS)}, or a separator."
+        reading.add(node.place, f"{word!r} looks like a misspelt word", path, fix)
+
+
+def _check_columns(reading: Reading, node: Node, path: KeyPath, reference: DatasetRef) -> None:
+    """What the task makes docs of must be among the columns that it takes."""
+    columns = node.get("columns")
+    if columns is None or reference.columns is None:
+        return
+    taken = set(reference.columns)
+    made = {field.name for field in reference.fields}
+    choices = reference.choices
+    needed: list[tuple[str, str]] = [] if reference.id_field is None else [("id", reference.id_field)]
+    listed: list[Any] = [] if choices is None else [choices.source, choices.answer, choices.labels]
+    sources = [name for each in listed[:1] for name in ([each] if isinstance(each, str) else each)]
+    needed += [("choices", name) for name in (*sources, *(each for each in listed[1:] if isinstance(each, str)))]
+    needed = [(key, name) for key, name in needed if name not in made and name.partition(".")[0] not in made]
+    needed += [("fields", field.source) for field in reference.fields if field.source is not None]
+    for key, name in needed:
+        if name in taken or name.partition(".")[0] in taken:
+            continue
+        near = nearest(name, taken)
+        fix = f"Did you mean {near[0]!r}?" if near else f"Add {name.partition('.')[0]!r} to columns."
+        at = (columns.key or columns.place, (*path, "columns"))
+        reading.add(at[0], f"`columns` leaves out {name!r}, which `{key}` takes", at[1], fix)
 
 
 def _check_pattern(reading: Reading, node: Node, path: KeyPath) -> None:

@@ -9,14 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from creval.errors import nearest
 from creval.plugins.loader import LOCAL
 from creval.tasks.sections.prompts import read_messages
+from creval.tasks.sections.resource_section import role_behind
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.sections.settings import read_settings
 from creval.tasks.task_components import FoundComponent, whole
 from creval.tasks.task_model import HumanWording, PromptMessage
 from creval.tasks.task_paths import names_a_stray
-from creval.tasks.yaml.nodes import KeyPath, Node
+from creval.tasks.yaml.nodes import KeyPath, Node, walk
 
 __all__ = ["Roles", "add_asked", "read_human", "read_roles"]
 
@@ -119,8 +121,30 @@ def add_asked(
     reading: Reading, roles: Roles, protocol: FoundComponent | None, components: Sequence[FoundComponent]
 ) -> None:
     """Add the roles that the task's components ask, and note those of the protocol."""
-    roles.names = tuple(dict.fromkeys([*roles.names, *_asked(reading, components)]))
+    asked = _asked(reading, components)
+    _check_spelling(reading, roles, components, asked)
+    roles.names = tuple(dict.fromkeys([*roles.names, *asked]))
     roles.making = tuple(_asked(reading, [protocol] if protocol is not None else []))
+
+
+def _check_spelling(reading: Reading, roles: Roles, components: Sequence[FoundComponent], asked: Sequence[str]) -> None:
+    """Parts may ask roles that `roles` lacks, but none that looks like one which it has and nothing asks."""
+    behind = [
+        (role, path, node)
+        for path, _, node in reading.members("resources")
+        if (role := role_behind(str(node.value))) is not None
+    ]
+    unasked = [name for name in roles.names if name not in (*asked, *(role for role, _, _ in behind))]
+    named: list[tuple[str, KeyPath, Node]] = list(behind)
+    for found in components if unasked else ():
+        written = found.written
+        for role in _asked(reading, [found]):
+            at, node = next((pair for pair in walk(written.parameters) if pair[1].value == role), ((), written.node))
+            named.append((role, (*written.path, *at), node))
+    for role, path, node in named:
+        near = nearest(role, unasked) if role not in roles.names else ()
+        if near:
+            reading.add(node.place, f"the task has no role {role!r}", path, f"Did you mean {near[0]!r}?")
 
 
 def _asked(reading: Reading, components: Sequence[FoundComponent]) -> list[str]:

@@ -28,6 +28,8 @@ __all__ = [
 DEFAULT_AGGREGATION = "mean"
 _OF_COMBINED = ("name", "of", "ci", "higher_is_better", "primary", "unit", "description", "by")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
+_TURN = re.compile(r"[1-9][0-9]{0,3}")
+_TURNS = "@*"
 
 
 def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[FoundComponent]:
@@ -101,9 +103,15 @@ def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | Non
 
 
 class ScoreNames:
-    """The names of the scores that a task's scorers give. `open`: one names them at run time, any may be right."""
+    """The names of the scores that a task's scorers give. `is_open`: one names them at run time, any may be right.
 
-    def __init__(self, givers: Mapping[str, FoundComponent], open_givers: Sequence[FoundComponent]) -> None:
+    `givers` are the scorers by name, with the scorer's own name for the score; of the name `rating@*` any number of
+    turns may follow the `@`.
+    """
+
+    def __init__(
+        self, givers: Mapping[str, tuple[FoundComponent, str]], open_givers: Sequence[FoundComponent] = ()
+    ) -> None:
         self.names = list(givers)
         self.is_open = bool(open_givers)
         self._givers = givers
@@ -111,44 +119,70 @@ class ScoreNames:
 
     def range_of(self, name: str) -> Range | None:
         """Return what a score can be, where its scorer says so."""
-        givers = [self._givers[name]] if name in self._givers else self._open_givers
-        for found in givers:
-            raw = next((each for each in found.component.produces if _called(found.ref, each) == name), None)
-            raw = raw or (found.ref.own(name) if isinstance(found.ref, ScorerRef) else name)
+        given = self._giver(name)
+        givers = [given] if given is not None else [(found, _own(found.ref, name)) for found in self._open_givers]
+        for found, raw in givers:
             said = None if raw is None else found.component.range_of(raw, found.ref.parameters)
             if said is not None:
                 return said
         return None
 
     def has(self, name: str) -> bool:
-        return self.is_open or name in self.names
+        return self.is_open or self._giver(name) is not None
+
+    def is_mean_of_turns(self, name: str) -> bool:
+        """Whether a score is a mean whose parts (`NAME@1` ...) its scorer gives too."""
+        given = self._givers.get(name)
+        return given is not None and any(
+            found is given[0] and raw == f"{given[1]}{_TURNS}" for found, raw in self._givers.values()
+        )
 
     def fix(self, name: str) -> str:
-        near = nearest(name, self.names)
+        _, at, turn = name.rpartition("@")
+        by_turn = [f"{each.removesuffix('*')}{turn if at and turn.isdecimal() else 1}" for each in self.names]
+        known = [own if each.endswith(_TURNS) else each for each, own in zip(self.names, by_turn, strict=True)]
+        near = nearest(name, known)
         if near:
             return f"Did you mean {near[0]!r}?"
-        return f"The scorers give: {', '.join(self.names)}." if self.names else "The scorers give no score."
+        return f"The scorers give: {', '.join(known)}." if known else "The scorers give no score."
+
+    def _giver(self, name: str) -> tuple[FoundComponent, str] | None:
+        """Return the scorer of a score, and its own name for it."""
+        if name in self._givers:
+            return self._givers[name]
+        for pattern, (found, raw) in self._givers.items():
+            stem, star, end = pattern.partition("*")
+            turn = name.removeprefix(stem).removesuffix(end) if star and name.startswith(stem) else ""
+            if star and name == f"{stem}{turn}{end}" and _TURN.fullmatch(turn):
+                return found, raw.replace("*", turn)
+        return None
 
 
 def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> ScoreNames | None:
     """Collect what the scorers produce; None where one of them is not known, so that nothing can be said."""
-    giver: dict[str, FoundComponent] = {}
+    giver: dict[str, tuple[FoundComponent, str]] = {}
     open_givers: list[FoundComponent] = []
     for found in scorers:
-        for raw in found.component.produces:
+        for raw in found.component.scores_of(found.ref.parameters):
             name = _called(found.ref, raw)
             if raw == ANY_SCORE:
                 open_givers.append(found)
             elif name in giver:
-                message = f"the scorers {giver[name].component.name!r} and {found.component.name!r} both give {name!r}"
+                other = giver[name][0].component.name
+                message = f"the scorers {other!r} and {found.component.name!r} both give {name!r}"
                 fix = "Keep one of them, or give one another name: as: NAME."
                 reading.add(found.written.node.place, message, found.written.path, fix)
             else:
-                giver[name] = found
+                giver[name] = (found, raw)
     node = reading.section("score")
     written = len(node.value) if node is not None and node.is_list else 1
     read = len({found.ref.position if isinstance(found.ref, ScorerRef) else id(found) for found in scorers})
     return ScoreNames(giver, open_givers) if read == written else None
+
+
+def _own(ref: ComponentRef, name: str) -> str | None:
+    """Return the scorer's own name for a score of the task; None where that is none of its scores."""
+    return ref.own(name) if isinstance(ref, ScorerRef) else name
 
 
 def _called(ref: ComponentRef, score: str) -> str:
@@ -299,6 +333,10 @@ def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tu
     if scores is not None and not scores.has(metric.weight):
         message = f"no scorer of the task gives {metric.weight!r}"
         reading.add(written.place, message, path, scores.fix(metric.weight))
+    elif scores is not None and scores.is_mean_of_turns(metric.source) and scores.is_mean_of_turns(metric.weight):
+        message = f"{metric.source!r} and {metric.weight!r} are means over turns, which do not weigh each other"
+        fix = f"Weigh turn by turn: from: {metric.source}@1, weight: {metric.weight}@1. Or leave out weight."
+        reading.add(written.place, message, path, fix)
     if metric.aggregate.name not in (DEFAULT_AGGREGATION, "perplexity"):
         message = f"a weight goes with the mean, not with {metric.aggregate.name}"
         reading.add(written.place, message, path, "Leave out aggregate, or the weight.")

@@ -107,6 +107,8 @@ class _Translation:
                     self._note(node.place, f"the key {key!r} is missing", path, _purpose(fault.schema, key))
         elif fault.keyword in ("anyOf", "oneOf") and fault.branches:
             self._no_branch(fault, node, path)
+        elif fault.keyword == "None":  # a schema that allows nothing
+            self._note(node.place, "is not allowed here", path, "Leave it out.")
         else:
             message, fix = say(fault)
             self._note(node.place, message, path, fix)
@@ -134,7 +136,12 @@ class _Translation:
         branches: dict[Any, list[SchemaFault]] = {}
         for branch, inner in fault.branches:
             branches.setdefault(branch, []).append(inner)
-        best = min(branches.values(), key=lambda faults: (_is_other_form(faults, fault.path), len(faults)))
+        wanted = [_wanted(faults, fault.path) for faults in branches.values()]
+        if all(wanted) and not any(key in fault.value for keys in wanted for key in keys):
+            forms = ", or ".join(" and ".join(map(repr, keys)) for keys in wanted)
+            self._note(node.place, f"needs {forms}", path, "Add what is missing.")
+            return
+        best = min(branches.values(), key=lambda faults: _distance(faults, fault))
         if _is_other_form(best, fault.path):
             forms = " or ".join(dict.fromkeys(expected(faults[0]) for faults in branches.values()))
             self._note(node.place, f"must be {forms}, but is {shown(fault.value)}", path)
@@ -145,6 +152,18 @@ class _Translation:
 
 def _is_other_form(faults: Sequence[SchemaFault], path: KeyPath) -> bool:
     return any(fault.keyword in ("type", "const", "enum") and fault.path == path for fault in faults)
+
+
+def _wanted(faults: Sequence[SchemaFault], path: KeyPath) -> Sequence[str]:
+    """Return the keys that a form requires, where nothing but keys of the value itself is missing."""
+    missing = all(fault.keyword == "required" and fault.path == path for fault in faults)
+    return [str(key) for key in faults[0].wanted] if missing else ()
+
+
+def _distance(faults: Sequence[SchemaFault], whole: SchemaFault) -> tuple[bool, int, int]:
+    """How far a value is from one of the forms: of another kind, few of the form's keys, many faults."""
+    present = sum(key in whole.value for key in _wanted(faults, whole.path))
+    return _is_other_form(faults, whole.path), -present, len(faults)
 
 
 def _key_place(node: Node, key: str) -> Place:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import nearest
+from creval.format import counted
 from creval.tasks.yaml.nodes import KeyPath
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class SchemaFault:
 def say(fault: SchemaFault) -> tuple[str, str | None]:
     """Return the message and the fix for a fault of a single value."""
     wording = _WORDINGS.get(fault.keyword)
-    return wording(fault) if wording else (fault.message, None)
+    return wording(fault) if wording else (f"{shown(fault.value)} is not {expected(fault)}", None)
 
 
 def expected(fault: SchemaFault) -> str:
@@ -72,8 +73,10 @@ def expected(fault: SchemaFault) -> str:
     if "description" in fault.schema:
         return str(fault.schema["description"])
     if fault.keyword == "pattern":
-        return f"a text that matches {fault.wanted}"
-    return f"valid here ({fault.message})"
+        return _PATTERNS.get(fault.wanted, f"a text that matches the regular expression {fault.wanted}")
+    if fault.keyword in _KEY_FAULTS:
+        return "a mapping with other keys"
+    return "allowed here"
 
 
 def shown(value: Any) -> str:
@@ -113,6 +116,8 @@ def _type(fault: SchemaFault) -> tuple[str, str | None]:
         fix = f"{about}{'Put it in quotes.' if quoted else ''}".strip() or None
     elif isinstance(value, str) and {"integer", "number"} & set(names) and value.replace(".", "", 1).isdigit():
         fix = "Remove the quotes."
+    elif len(names) > 1 and "pattern" in fault.schema and "description" in fault.schema:
+        fix = f"It is {fault.schema['description']}."
     return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", fix
 
 
@@ -127,7 +132,43 @@ def _const(fault: SchemaFault) -> tuple[str, str | None]:
 
 
 def _pattern(fault: SchemaFault) -> tuple[str, str | None]:
+    near = nearest(str(fault.value), _WORD.findall(fault.wanted))
+    return f"{shown(fault.value)} is not {expected(fault)}", f"Did you mean {near[0]!r}?" if near else None
+
+
+def _dependent(fault: SchemaFault) -> tuple[str, str | None]:
+    """A key that goes with another one only; the first of several."""
+    pairs = ((key, other) for key, others in fault.wanted.items() if key in fault.value for other in others)
+    key, other = next(pair for pair in pairs if pair[1] not in fault.value)
+    return f"the key {key!r} needs the key {other!r}", f"Add {other}, or leave out {key}."
+
+
+def _negated(fault: SchemaFault) -> tuple[str, str | None]:
+    forbidden = fault.wanted if isinstance(fault.wanted, Mapping) else {}
+    values = forbidden.get("enum") or [forbidden[key] for key in ("const",) if key in forbidden]
+    if values:
+        return f"must not be {' or '.join(_literal(value) for value in values)}", None
+    keys = [key for key in forbidden.get("required", ()) if isinstance(fault.value, Mapping) and key in fault.value]
+    if keys:
+        several = f"the keys {' and '.join(map(repr, keys))} exclude each other" if len(keys) > 1 else ""
+        return several or f"the key {keys[0]!r} is not allowed here", f"Leave out {keys[-1]}."
     return f"{shown(fault.value)} is not {expected(fault)}", None
+
+
+def _several_forms(fault: SchemaFault) -> tuple[str, str | None]:
+    return f"{shown(fault.value)} fits more than one of the forms that are allowed here", "Write it in one of them."
+
+
+def _contains(fault: SchemaFault) -> tuple[str, str | None]:
+    inner = fault.wanted if isinstance(fault.wanted, Mapping) else {}
+    values = inner.get("enum") or [inner[key] for key in ("const",) if key in inner]
+    what = " or ".join(map(_literal, values)) or inner.get("description") or _kinds(inner.get("type", "item"))
+    return f"must hold {what}, and does not", None
+
+
+def _too_long(fault: SchemaFault) -> tuple[str, str | None]:
+    most = len(fault.schema.get("prefixItems", ()))
+    return f"must hold at most {counted(most, 'items')}, but holds {len(fault.value)}", None
 
 
 def _twice(fault: SchemaFault) -> tuple[str, str | None]:
@@ -142,11 +183,19 @@ def _size(words: str, thing: str) -> Wording:
     def word(fault: SchemaFault) -> tuple[str, str | None]:
         if words == "at least" and fault.wanted == 1:
             return "must not be empty", None
-        return f"must hold {words} {fault.wanted} {thing}, but holds {len(fault.value)}", None
+        return f"must hold {words} {counted(fault.wanted, thing)}, but holds {len(fault.value)}", None
 
     return word
 
 
+_KEY_FAULTS = ("required", "dependentRequired", "dependentSchemas", "propertyNames")
+_WORD = re.compile(r"(?<![\w\[\\-])[a-z]{3,}(?![\w\]-])")
+"""A word that a pattern takes as it is: `newest` of `^([0-9a-f]{40}|newest)$`."""
+_PATTERNS: Mapping[str, str] = {
+    "^[A-Za-z][A-Za-z0-9_]*$": "a name of letters, digits and _, starting with a letter",
+    "^[a-z][a-z0-9_]*$": "a name of lower-case letters, digits and _, starting with a letter",
+    r"^[A-Za-z][\w.-]{0,63}$": "a name of letters, digits, _, . and -, starting with a letter",
+}
 _WORDINGS: Mapping[str, Wording] = {
     "type": _type,
     "enum": _enum,
@@ -164,4 +213,9 @@ _WORDINGS: Mapping[str, Wording] = {
     "minProperties": _size("at least", "keys"),
     "maxProperties": _size("at most", "keys"),
     "uniqueItems": _twice,
+    "dependentRequired": _dependent,
+    "not": _negated,
+    "oneOf": _several_forms,
+    "contains": _contains,
+    "items": _too_long,
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval.plugin import Context, UsageError
+from creval.plugin import Context, UsageError, counted
 
 __all__ = ["CandidatePool", "Candidates"]
 
@@ -46,7 +46,7 @@ class CandidatePool:
                 words = [word for word in nouns.words if embedding.has(word)][:limit]
                 if len(words) < 10:
                     raise UsageError(
-                        f"only {len(words)} words of {nouns.name} have a vector",
+                        f"only {counted(len(words), 'words')} of {nouns.name} have a vector",
                         where=str(embedding.name),
                         fix="Use another word list or embedding.",
                     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from creval.plugin import Run
+    from creval.plugin import Run, counted
 
 __all__ = ["push"]
 
@@ -81,7 +81,7 @@ def _push(runs: Sequence[Run], repo: str, public: bool, dry_run: bool, texts: bo
         return
     pushed = push_runs(runs, repo, public=public, texts=texts)
     if pushed.changed:
-        click.echo(f"{len(pushed.changed)} files changed: {pushed.url}")
+        click.echo(f"{counted(len(pushed.changed), 'files')} changed: {pushed.url}")
     else:
         click.echo(f"nothing changed: {pushed.url}")
     if public and pushed.private:

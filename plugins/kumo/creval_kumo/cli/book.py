@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.plugin import BudgetError, CrevalError, DataError, UsageError
+from creval.plugin import BudgetError, CrevalError, DataError, UsageError, counted
 from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
 from creval_kumo.cli.shared import check_output, json_line, output_option, overwrite_option, read_lines, write_lines
 
@@ -58,7 +58,7 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: 
     books = [(row, text) for (row, _, _), text in zip(rows, texts, strict=True) if text is not None]
     count = write_lines(output, (json_line({**row, "book": text}) for row, text in books))
     if output is not None:
-        click.echo(f"{count} games written to {output}", err=True)
+        click.echo(f"{counted(count, 'games')} written to {output}", err=True)
     if count < len(rows):
         click.get_current_context().exit(1)
 

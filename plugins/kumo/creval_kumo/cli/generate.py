@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from creval.plugin import counted
 from creval_kumo.cli.shared import (
     check_output,
     chosen_domain,
@@ -46,6 +47,6 @@ def generate(output: Path | None, overwrite: bool, count: int, **given: Any) -> 
     made = itertools.islice(games(domain, sizes(given), given["seed"]), count)
     written = write_lines(output, (json_line(game_doc(game, domain)) for game in made))
     if output is not None:
-        click.echo(f"{written} games written to {output}", err=True)
+        click.echo(f"{counted(written, 'games')} written to {output}", err=True)
         if given["reliability"] < 1:
             click.echo(f"Play them: creval --tasks {_TASK} --data {_TASK}={output} --model M", err=True)

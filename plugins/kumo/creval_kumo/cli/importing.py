@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.plugin import counted
 from creval_kumo.cli.shared import Command, json_line, output_option, write_lines
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def import_published(difficulty: str, skip_faulty: bool, output: Path | None, **
     for line in skipped:
         click.echo(f"left out: {line}", err=True)
     if output is not None:
-        click.echo(f"{written} games written to {output}, {len(skipped)} left out", err=True)
+        click.echo(f"{counted(written, 'games')} written to {output}, {len(skipped)} left out", err=True)
 
 
 @click.command(

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from creval.plugin import counted
 from creval.plugin.options import command_options, open_workbench, part_options
 
 __all__ = ["build_states"]
@@ -64,7 +65,9 @@ def build_states(
     task = output.with_suffix(".yaml")
     write_text(task, task_file(output, max(map(states, rows))))
     counts = Counter(state for row in rows for state in range(states(row) + 1))
-    click.echo(f"{output}: " + ", ".join(f"{counts[state]} problems in state {state}" for state in sorted(counts)))
+    click.echo(
+        f"{output}: " + ", ".join(f"{counted(counts[state], 'problems')} in state {state}" for state in sorted(counts))
+    )
     for row in rows:
         if row["ended"]:
             click.echo(f"{row['problem_id']} ended early: {row['ended']}", err=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from creval.plugin import CrevalError, Parsed, Status
+from creval.plugin import CrevalError, Parsed, Status, counted
 from creval.plugin.authoring import (
     ComponentRef,
     Said,
@@ -109,7 +109,7 @@ def examples(subject: Subject, name: str) -> Iterator[str]:
     if Status.UNPARSED not in stated:
         yield "`tests` has no answer that cannot be read: none with status: unparsed"
     if len(stated) < FEWEST:
-        yield f"`tests` has {len(stated)} answers: state at least {FEWEST}"
+        yield f"`tests` has {counted(len(stated), 'answers')}: state at least {FEWEST}"
     gold_docs = GOLD_DOCS if name in subject.leading else 1
     for outcome in _outcomes(subject, task, gold_docs):
         yield from (f"{outcome.example}: {fault}" for fault in outcome.faults)
