@@ -8,6 +8,7 @@ are read. What a start itself shows (which modules it loads, signals, terminals)
 
 from __future__ import annotations
 
+import atexit
 import functools
 import io
 import json
@@ -32,7 +33,10 @@ LOADED = (
 """What nearly every command loads; all else a command loads by itself."""
 TABLES = ("pandas", "pyarrow.parquet", "pyarrow.dataset", "dill", "fsspec", "httpx", "requests", "tqdm.auto", "yaml")
 """What the library `datasets` loads, too. It and huggingface_hub look at HF_ENDPOINT when they are loaded."""
-OF_PAGES = ("scipy.stats", "matplotlib.figure", "pandas", "litellm")
+OF_PAGES = (
+    *("scipy.stats", "statsmodels.regression", "pandas", "litellm"),
+    *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+)
 """What the commands of README and docs load, too: a hundred of them run in one session."""
 AT_THE_START = ("PYTHON", "LC_", "LANG", "OMP_", "OPENBLAS_", "MALLOC_", "LD_")
 """Variables of these names are read when Python starts: a command for which they differ gets a whole start."""
@@ -80,7 +84,7 @@ class _Nest:
     def __init__(self, more: Sequence[str]) -> None:
         self._own, its = socket.socketpair()
         self._turn = threading.Lock()
-        environment = {name: value for name, value in os.environ.items() if name != ADDED}
+        environment = {name: value for name, value in os.environ.items() if name not in (ADDED, "CREVAL_PLUGINS")}
         self.started_with = _at_the_start(environment)
         environment["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # as creval loads it
         command = [sys.executable, "-P", __file__, str(its.fileno()), *LOADED, *more]
@@ -122,6 +126,7 @@ def _serve(descriptor: int, modules: Sequence[str]) -> str | None:
 
     for name in modules:
         importlib.import_module(name)
+    importlib.import_module("creval.plugins.loader").load_plugins()
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=descriptor) as nest:
@@ -152,9 +157,30 @@ def _serve(descriptor: int, modules: Sequence[str]) -> str | None:
     return code
 
 
+def _end(code: str | None) -> None:
+    """Run the code, or creval, and end as Python does, without taking apart what was loaded: a third of a second.
+
+    It would copy each page of memory first.
+    """
+    status = 0
+    try:
+        if code is None:
+            runpy.run_module("creval", run_name="__main__", alter_sys=True)
+        else:
+            exec(code, {"__name__": "__main__"})
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if isinstance(ended.code, str):
+            sys.stderr.write(ended.code + "\n")
+    except BaseException:
+        status = 1
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    _code = _serve(int(sys.argv[1]), sys.argv[2:])
-    if _code is None:
-        runpy.run_module("creval", run_name="__main__", alter_sys=True)
-    else:
-        exec(_code, {"__name__": "__main__"})
+    _end(_serve(int(sys.argv[1]), sys.argv[2:]))

@@ -78,6 +78,7 @@ class Figures:
         To be called inside the `with` block of `draw`. Raises UsageError where a file cannot be written.
         """
         written = []
+        _lay_out(figure)
         for form in formats:
             path = base.with_name(f"{base.name}.{form}")
             metadata = {
@@ -107,6 +108,13 @@ class Figures:
             "figure.dpi": 100,
             "savefig.dpi": 300,
         }
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place what is in the figure once; else matplotlib places and draws it once more for each file."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine(None)
 
 
 def _style(style: str | Path | None) -> Mapping[str, Any]:
