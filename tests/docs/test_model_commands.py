@@ -187,6 +187,14 @@ def test_nothing_is_left_out_in_vain() -> None:
     assert [words for words in ELSEWHERE if words not in text] == []
 
 
+WITHOUT_TORCH = """
+import sys
+sys.modules["sentence_transformers"] = None  # eight seconds to load; plugins/encoders/tests/test_torch_free.py loads it
+from creval.__main__ import main
+main()
+"""
+
+
 def settings(text: str, output: str) -> list[str]:
     """What is added to a run: one doc, or one for each shard, and one repeat, and encoders that are at hand."""
     added = ["--repeats", "1", "--output", output]
@@ -206,7 +214,9 @@ def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, me
             words = shlex.split(re.sub(r"http://(?:127\.0\.0\.1|localhost):\d+/v1", server.url, text))
             if words[1] != "neocoder":  # the others are runs
                 words += settings(text, f"runs/{number}")
-            done = finished(words[1:], tmp_path, environment(tmp_path, server, messages_server), 300, more=OF_PAGES)
+            own = environment(tmp_path, server, messages_server)
+            code = WITHOUT_TORCH if page.parent.name == "encoders" else None
+            done = finished(words[1:], tmp_path, own, 300, code, OF_PAGES)
             assert done.returncode == 0, f"{text}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
             asked = len(server.requests) + sum(server.billed.values()) + len(Messages.keys) - before
             assert asked > 0, f"no server was asked by: {text}"

@@ -1,4 +1,4 @@
-"""No reply ends a run or damages its folder: a thousand replies, each changed somewhere at random."""
+"""No reply ends a run or damages its folder: five hundred replies, each changed somewhere at random."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from creval.engine.run import resume
 from creval.runs.jsonl import read_lines
 from creval.runs.schemas import check
 
-REPLIES = 500
+REPLIES = 250
 """Of each of two seeds."""
 ODD: list[Any] = [
     *(None, True, False, 0, -1, 1.5, 1e308, 10**30, 10**400, float("nan"), float("inf"), float("-inf")),
