@@ -276,7 +276,7 @@ def test_tests_must_fit_the_task(tmp_path: Path) -> None:
         tests="""
         tests:
           - {name: a, status: scored}
-          - {name: a, status: refused, answer: x, scores: {length: 1}}
+          - {name: a, status: errored, answer: x, scores: {length: 1}}
           - {name: b, status: scored, baseline: ceiling}
           - {name: c, status: scored, answer: x, scores: {lenght: 1, length: {min: 2, max: 1}}}
         """,
@@ -284,7 +284,7 @@ def test_tests_must_fit_the_task(tmp_path: Path) -> None:
     assert faults(file) == [
         ("tests[0]", "a test has exactly one of answer, answers, baseline."),
         ("tests[1].name", "two tests are called 'a'. Rename one of them."),
-        ("tests[1].scores", "only a test that ends as scored or unparsed can state scores."),
+        ("tests[1].scores", "a test that ends as errored states no scores."),
         ("tests[2].baseline", "the task names no baseline 'ceiling'. Add it to baselines."),
         ("tests[3].scores.lenght", "no scorer of the task gives 'lenght'. Did you mean 'length'?"),
         ("tests[3].scores.length", "min is above max."),

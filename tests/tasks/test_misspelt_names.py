@@ -89,13 +89,19 @@ ENGLISH = {
     "prompt: [{role: user, content: [{text: x, image: y}]}]": "must hold at most 1 key, but holds 2.",
     "score: {judge: {prompt: p, roles: ['1 a']}}": "not a name of letters, digits and _, starting with a letter.",
 }
+COMBINED = "metrics: [{name: exact_match, failed: zero%s}, {name: b, of: {f1: [exact_match, exact_match]}%s}]"
+OF = {
+    COMBINED % ("", ", by: subject, average: macro"): "no mean over groups can be made of a metric of metrics (yet)",
+    COMBINED % (", by: subject, average: macro", ""): "Name a metric without group and average.",
+    COMBINED % (", group: subject", ""): "Name a metric without group and average.",
+}
 REPEATS = {
     "metrics: [{name: m, from: exact_match, failed: zero, aggregate: {pass@k: 3}}], repeats: 2": "needs 3 repeats",
     "score: distinct, metrics: [{name: distinct, failed: zero}]": "compares the answers to a doc",
 }
 
 
-@pytest.mark.parametrize("table", [SCORES, FIELDS, ENGLISH, REPEATS], ids=["scores", "fields", "english", "repeats"])
+@pytest.mark.parametrize("table", [SCORES, FIELDS, ENGLISH, OF, REPEATS])
 def test_each_fault_is_refused_in_plain_english(tmp_path: Path, table: dict[str, str]) -> None:
     for changes, message in table.items():
         found = faults(tmp_path, changes)

@@ -206,11 +206,11 @@ class Registry:
     def add(self, kind: Kind, name: str, target: str, summary: str = "", **spec: Any) -> None:
         """Register a component; `spec` are further fields of `Component` (parameters, produces, ...) or its traits.
 
-        A scorer states `unit`, `waits`, `batch_size`, `minimum_repeats`, `reads_some`, `scores_failures`, `takes` and
-        `raters`, a parser `refines`, `reads` and `gives`, a protocol `n` and `loglikelihood`, a provider
-        `loglikelihood` (docs/plugins.md). Each may be a function of the YAML parameters. Raises PluginError where
-        the kind is none, the target has no colon, an argument is unknown, of the wrong type or contradicts another one,
-        or the plugin has the component already.
+        A scorer states `unit`, `waits`, `batch_size`, `minimum_repeats`, `reads_some`, `scores_failures`,
+        `scores_begun`, `takes` and `raters`, a parser `refines`, `reads` and `gives`, a protocol `n` and
+        `loglikelihood`, a provider `loglikelihood` (docs/plugins.md). Each may be a function of the YAML
+        parameters. Raises PluginError where the kind is none, the target has no colon, an argument is unknown, of the
+        wrong type or contradicts another one, or the plugin has the component already.
         """
         where = f"plugin {self._plugin}"
         fault = _fault(kind, name, target, spec)

@@ -64,7 +64,8 @@ class ScorerTraits:
     `waits`: it asks a model or a person, and `score` is a coroutine function; several of its calls go on at once.
     `batch_size`: at most so many samples per call (0: 256, or 1 where it waits). `minimum_repeats`: so many repeats
     of a doc it needs. `reads_some`: it also gets samples of which some answers cannot be read, `scores_failures`: also
-    those that are unparsed, truncated or refused. `takes` are the kinds of value that it can score (empty: any).
+    those that are unparsed, truncated or refused, `scores_begun`: these where answers came before that one, which are
+    then read. `takes` are the kinds of value that it can score (empty: any).
     `raters` (`Raters`) names those of its scores that several models give, whose agreement is in results.json.
     """
 
@@ -74,6 +75,7 @@ class ScorerTraits:
     minimum_repeats: int = 1
     reads_some: bool = False
     scores_failures: bool = False
+    scores_begun: bool = False
     takes: tuple[str, ...] = ()
     raters: Raters | None = None
 

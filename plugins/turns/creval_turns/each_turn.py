@@ -38,7 +38,8 @@ class EachTurn:
     `fields`, which list something for each turn, it gets that turn's item. With `turns: last` the last turn alone is
     scored, as NAME.
 
-    A turn whose answer cannot be read, or that the inner scorer cannot score, lacks its score, and so does the mean.
+    A turn whose answer cannot be read, or that the inner scorer cannot score, lacks its score, and so does the mean. Of
+    a conversation that ended at a turn which was cut, refused or empty, the turns before it have their scores alone.
     """
 
     score_by: Any
@@ -93,6 +94,9 @@ class EachTurn:
 
     async def _of(self, item: ScorerInput, context: Context) -> Score:
         places = range(len(item.answers))
+        broken = sum(call.role == "target" for call in item.calls) > len(places)
+        if broken and self.turns == "last":
+            return Score({})
         chosen = [place for place in places if self.turns == "all" or place == places[-1]]
         asked = _conversations(item.calls) if len(item.calls) else []
         short = next((name for name in self.fields if len(item.doc.get(name, ())) < len(places)), None)
@@ -104,7 +108,8 @@ class EachTurn:
         inputs = {place: self._input(item, place, asked) for place in readable}
         found = dict(zip(inputs, await self._scored(list(inputs.values()), context), strict=True))
         unread = {place: Score({}, failure=item.parsed[place].reason) for place in chosen if place not in found}
-        return self._joined({place: (found | unread)[place] for place in chosen})
+        whole = self._joined({place: (found | unread)[place] for place in chosen})
+        return _of_turns(whole, len(places)) if broken else whole
 
     def _doc(self, fields: Mapping[str, Any], place: int) -> dict[str, Any]:
         return {**fields, **{name: fields[name][place] for name in self.fields}}
@@ -154,6 +159,16 @@ class EachTurn:
                 numbers[name] = fmean(given.values())
         details = {"each_turn": [dict(score.details or {}) for score in scores.values()]}
         return Score(numbers, details if any(details["each_turn"]) else None, missing=missing)
+
+
+def _of_turns(score: Score, turns: int) -> Score:
+    """Return the scores of single turns: a conversation that did not come to its end has no mean."""
+    ends = tuple(f"@{turn}" for turn in range(1, turns + 1))
+    return replace(
+        score,
+        scores={name: value for name, value in score.scores.items() if name.endswith(ends)},
+        missing={name: lack for name, lack in score.missing.items() if name.endswith(ends)},
+    )
 
 
 def _lack(score: Score, name: str) -> MissingScore | None:

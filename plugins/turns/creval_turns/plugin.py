@@ -52,6 +52,7 @@ def creval_components(registry: Registry) -> None:
         provides=("turn", "question", "conversation"),
         waits=True,
         reads_some=True,
+        scores_begun=True,
     )
     registry.add(
         "baseline",

@@ -157,11 +157,34 @@ def test_a_turn_that_fails_ends_the_conversation(
     assert kept["b"].outcome["turns"][0] == end
 
 
+@pytest.mark.parametrize(("end", "text"), [("length", "2"), ("content_filter", ""), ("stop", "")])
+def test_the_turns_before_a_failed_one_keep_their_scores(make: Make, talker: Talker, end: str, text: str) -> None:
+    def said(got: Received) -> Answer:
+        failing = got.prompt == "(2) Two?"
+        return Answer(text if failing else "1" if "One" in got.prompt else "3", end if failing else "stop")
+
+    talker.says = said
+    options = RunOptions(base_url=talker.url)
+    done = creval.run([make()], "chat/m", options)
+    run = creval.open_run(done.folder)
+    assert {score.key.doc: dict(score.scores) for score in run.scores()} == {
+        "a": {"exact_match@1": 1.0},
+        "b": {"exact_match@1": 1.0, "exact_match@2": 0.0, "exact_match": 0.5},
+    }
+    assert metrics(done) == {"exact_match": 0.25, "first": 1.0, "second": 0.0, "third": None}
+    last = Path("talk.yaml").read_text().replace("fields: [target]}", "fields: [target], turns: last}")
+    Path("talk.yaml").write_text(re.sub(r".*from: .*\n", "", last))
+    again = creval.run(["./talk.yaml"], "chat/m", options)
+    assert [dict(score.scores) for score in creval.open_run(again.folder).scores()] == [{}, {"exact_match": 0.0}]
+
+
 def test_the_turns_before_a_cut_one_are_kept_and_shown(make: Make, talker: Talker) -> None:
     talker.says = lambda got: Answer("well begun", "length" if got.prompt == "(2) Two?" else "stop")
     done = creval.run([make()], "chat/m", RunOptions(base_url=talker.url))
     cut = next(sample for sample in creval.open_run(done.folder).samples() if sample.key.doc == "a")
     assert list(cut.answers) == ["well begun"]
+    task = done.results["tasks"][0]
+    assert task["counts"]["truncated"] == 1
     shown = CliRunner().invoke(cli, ["sample", str(done.folder), "a"])
     assert shown.exit_code == 0, shown.output
     assert "well begun" in shown.output

@@ -9,6 +9,7 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -60,6 +61,10 @@ class ScorerPart:
     def by_doc(self) -> bool:
         """Whether it looks at all samples of a doc under one condition at once: at its answers as a set."""
         return self.traits.unit == "doc"
+
+    def begun(self, read: _Reading) -> bool:
+        """Whether it scores the answers of a sample before the one that failed."""
+        return self.traits.scores_begun and bool(read.scorer_input.parsed)
 
     @property
     def batch(self) -> int:
@@ -210,7 +215,11 @@ class TaskScoring:
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
-        if status is Status.SCORED:
+        begun = status in FAILED and bool(sample.answers) and any(part.traits.scores_begun for part in self.scorers)
+        if begun:
+            with suppress(Exception):  # a plugin's parser: the sample has failed anyway
+                parsed = [chain.parse(answer) for answer in sample.answers]
+        elif status is Status.SCORED:
             try:
                 parsed = [chain.parse(answer) for answer in sample.answers]
             except (Exception, SystemExit) as error:  # a plugin's parser, or a pattern that takes too long
@@ -224,7 +233,7 @@ class TaskScoring:
             elif failed:
                 which = f"{len(failed)} of {len(parsed)} answers could not be read"
                 unread = f"{which}: {failed[0].reason}"
-        values = [each.value for each in parsed if each.ok]
+        values = [each.value for each in parsed if each.ok and not begun]
         routes = "; ".join(dict.fromkeys(each.route for each in parsed if each.route)) or None
         scorer_input = ScorerInput(
             sample.key, sample.doc, condition, values, sample.answers, sample.outcome, parsed, sample.calls
@@ -240,7 +249,7 @@ class TaskScoring:
                 read = each.readings[part.ref.reading]
                 if read.status is Status.SCORED and read.unread is not None and not some:
                     each.scores.append((part, Score({}, failure=read.unread)))
-                elif read.status is Status.SCORED or (every and read.status in FAILED):
+                elif read.status is Status.SCORED or (read.status in FAILED and (every or part.begun(read))):
                     items.append(each)
                 elif each.status is Status.SCORED:  # another reading could read it
                     errored = read.status is Status.ERRORED

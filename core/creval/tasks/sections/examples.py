@@ -63,8 +63,8 @@ def _check(reading: Reading, node: Node, path: KeyPath, known: Known) -> bool:
         message = f"the task names no baseline {baseline.value!r}"
         reading.add(baseline.place, message, (*path, "baseline"), "Add it to baselines.")
     stated = node.get("scores")
-    if stated is not None and node.value["status"].value not in (Status.SCORED, Status.UNPARSED):
-        message = "only a test that ends as scored or unparsed can state scores"
+    if stated is not None and node.value["status"].value == Status.ERRORED:
+        message = "a test that ends as errored states no scores"
         reading.add(stated.place, message, (*path, "scores"))
     for name, member in (stated.value if stated is not None else {}).items():
         if scores is not None and not scores.has(name):

@@ -228,7 +228,11 @@ def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[C
         ((how, listed),) = of.value.items()
         for key in [key for key in node.value if key not in _OF_COMBINED]:
             message = f"a metric of metrics has no {key!r}: its parts have"
-            reading.add(node.value[key].place, message, (*path, key), f"It may have {', '.join(_OF_COMBINED)}.")
+            fix = f"It may have {', '.join(_OF_COMBINED)}."
+            if key == "average":  # which its parts may not have either
+                message = "no mean over groups can be made of a metric of metrics (yet)"
+                fix = "Leave out average; by: FIELD reports the metric for each group."
+            reading.add(node.value[key].place, message, (*path, key), fix)
         for index, part in enumerate(listed.value):
             at = (*path, "of", how, index)
             if part.value not in known:
