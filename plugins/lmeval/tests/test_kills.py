@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 from support.lmeval_server import GeneratingServer
 
-from creval import open_run
+import creval
+from creval import RunOptions, open_run
+from creval.engine.run import resume
 
 pytestmark = pytest.mark.kills
 lm_eval = pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
-TASKS = "lmeval/anagrams1,lmeval/piqa"
-
-
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-c", "import sys; from creval.cli.main import main; sys.exit(main())", *words]
+TASKS = ["lmeval/anagrams1", "lmeval/piqa"]
 
 
 def numbers(folder: Path) -> dict[str, float]:
@@ -32,14 +28,27 @@ def _metrics(run: object, task: str) -> dict[str, dict[str, float]]:
     return {each["name"]: each for each in run.result(task)["metrics"]}  # type: ignore[attr-defined]
 
 
+def play(folder: Path, url: str) -> None:
+    creval.run(TASKS, "chat/mock", RunOptions(output=folder, base_url=url, concurrency=1))
+
+
+def fork(folder: Path, url: str) -> int:
+    """Start the run in a fork of this process, which has loaded what lm-eval loads; return its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            play(folder, url)
+        finally:
+            os._exit(1)
+    return child
+
+
 def test_a_killed_run_is_resumed(home: Path, server: GeneratingServer) -> None:
     server.restart()
-    asked = (*("--tasks", TASKS, "--model", "chat/mock", "--base-url", server.url), "--concurrency", "1")
-    subprocess.run(command(*asked, "-o", "whole"), check=True, cwd=home, env=os.environ, capture_output=True)
+    play(home / "whole", server.url)
     whole = len([path for path, _ in server.requests if path.startswith("/v1")])
     server.requests.clear()
     server.restart()
-    running = subprocess.Popen(command(*asked, "-o", "killed"), cwd=home, env=os.environ, stdout=subprocess.DEVNULL)
     reached = threading.Event()
     answer = server.answer
 
@@ -51,12 +60,13 @@ def test_a_killed_run_is_resumed(home: Path, server: GeneratingServer) -> None:
 
     server.answer = counted  # type: ignore[method-assign]
     try:
+        running = fork(home / "killed", server.url)
         assert reached.wait(120)
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-        subprocess.run(command("resume", "killed"), check=True, cwd=home, env=os.environ, capture_output=True)
+        os.kill(running, signal.SIGKILL)
+        assert os.waitstatus_to_exitcode(os.waitpid(running, 0)[1]) == -signal.SIGKILL
+        resume(home / "killed")
     finally:
         server.answer = answer  # type: ignore[method-assign]
     assert numbers(home / "killed") == numbers(home / "whole")
     sent = len([path for path, _ in server.requests if path.startswith("/v1")])
-    assert sent <= whole + 2  # what was in flight is asked again, and no more
+    assert whole // 2 <= sent <= whole + 2  # what was in flight is asked again, and no more
