@@ -31,7 +31,11 @@ LOADED = (
     *("creval.tasks.templates.environment", "jsonschema", "referencing", "numpy", "rich.console", "aiohttp"),
 )
 """What nearly every command loads; all else a command loads by itself."""
-TABLES = ("pandas", "pyarrow.parquet", "pyarrow.dataset", "dill", "fsspec", "httpx", "requests", "tqdm.auto", "yaml")
+TABLES = (
+    *("pandas", "pyarrow.parquet", "pyarrow.dataset", "dill", "fsspec", "httpx", "requests", "tqdm.auto", "yaml"),
+    *("trio", "httpx2", "filelock", "multiprocess.pool", "fsspec.compression", "fsspec.implementations.http", "xxhash"),
+    *("unittest.mock", "xml.dom.minidom", "scipy.io", "scipy.sparse", "chardet"),
+)
 """What the library `datasets` loads, too. It and huggingface_hub look at HF_ENDPOINT when they are loaded."""
 OF_PAGES = (
     *("scipy.stats", "statsmodels.regression", "pandas", "litellm"),
@@ -121,11 +125,13 @@ def _nest(more: Sequence[str]) -> _Nest:
 
 def _serve(descriptor: int, modules: Sequence[str]) -> str | None:
     """Fork for each request and tell how the fork ended; return the code in each fork, made up as its request says."""
+    import contextlib
     import gc
     import importlib
 
     for name in modules:
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):  # what is not here is not loaded by the command either
+            importlib.import_module(name)
     importlib.import_module("creval.plugins.loader").load_plugins()
     gc.collect()
     gc.freeze()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from macgyver_support import MACGYVER_PAIRS, write_workbook
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
@@ -33,12 +32,13 @@ SETS = {"feasibility": (803, 491), "effectiveness": (2316, 1130)}
 
 
 @pytest.fixture
-def cache(reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(
+    reference_data: Path, workbook: Path, read_once: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A cache that holds the workbook and the results, as fetching leaves them there."""
     data = tmp_path / "cache" / "data"
     data.mkdir(parents=True)
-    text = (reference_data / MACGYVER_PAIRS).read_text("utf-8")
-    write_workbook(data / f"macgyver-{COMMIT[:12]}.xlsx", [json.loads(line) for line in text.splitlines()])
+    shutil.copy(workbook, data / f"macgyver-{COMMIT[:12]}.xlsx")
     results = (reference_data / "macgyver" / "benchmark_results.json").read_bytes()
     (data / f"macgyver-results-{COMMIT[:12]}.json").write_bytes(results)
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))

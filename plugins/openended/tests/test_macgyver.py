@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import hashlib
-import json
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -24,14 +24,17 @@ from creval.tasks.index import TaskIndex
 from creval.tasks.templates.rendering import render
 from creval_datasets.prefetch import prefetch
 from creval_openended.published import macgyver, wording
-from creval_openended.published.macgyver import COMMIT, ROWS_SHA256, fetched, open_macgyver, paper_ids, rows_digest
+from creval_openended.published.macgyver import (
+    COLUMNS,
+    COMMIT,
+    ROWS_SHA256,
+    fetched,
+    open_macgyver,
+    paper_ids,
+    read_workbook,
+    rows_digest,
+)
 from creval_testing.task_examples import run_examples
-
-
-@pytest.fixture(scope="session")
-def pairs(reference_data: Path) -> list[dict[str, Any]]:
-    text = (reference_data / "macgyver" / "problem_solution_pair.jsonl").read_text("utf-8")
-    return [json.loads(line) for line in text.splitlines()]
 
 
 @pytest.fixture
@@ -64,8 +67,13 @@ def test_the_three_hundred(pairs: list[dict[str, Any]]) -> None:
     assert sum(kinds[name]["Unconventional?"] == "unconventional" for name in ids) == 215
 
 
-def test_a_fetched_workbook_gives_the_problems(pairs: list[dict[str, Any]], tmp_path: Path, address: str) -> None:
-    write_workbook(tmp_path / "pairs.xlsx", pairs)
+def test_a_fetched_workbook_gives_the_problems(
+    pairs: list[dict[str, Any]], workbook: Path, tmp_path: Path, address: str
+) -> None:
+    assert [{name: row[name] for name in COLUMNS} for row in read_workbook(workbook)] == [
+        {name: row[name] for name in COLUMNS} for row in pairs
+    ]
+    shutil.copy(workbook, tmp_path)
     options = DataOptions(cache=tmp_path / "cache")
     rows = open_macgyver("paper", address, base=tmp_path, options=options)
     assert len(rows) == 300 and rows.row(0)["id"] == "1900"  # type: ignore[index]
@@ -90,6 +98,7 @@ def test_without_a_network_the_fix_is_named(tmp_path: Path) -> None:
         open_macgyver(base=tmp_path, options=DataOptions(cache=tmp_path, offline=True))
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     "name",
     [
@@ -100,14 +109,14 @@ def test_without_a_network_the_fix_is_named(tmp_path: Path) -> None:
 )
 def test_the_examples_of_the_tasks_on_a_copy(
     name: str,
-    pairs: list[dict[str, Any]],
+    workbook: Path,
     reference_data: Path,
     tmp_path: Path,
     address: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
-    write_workbook(tmp_path / "pairs.xlsx", pairs)
+    shutil.copy(workbook, tmp_path)
     open_macgyver("paper", address, base=tmp_path, options=DataOptions(cache=tmp_path / "cache"))
     results = (reference_data / "macgyver" / "benchmark_results.json").read_bytes()
     (tmp_path / "cache" / "data" / f"macgyver-results-{COMMIT[:12]}.json").write_bytes(results)
@@ -233,6 +242,7 @@ def test_a_driver_for_local_models_with_another_digest_is_refused(tmp_path: Path
     assert set(wording.DRIVERS.values()) | {wording.DATA, wording.HELPERS} == set(wording.PINS)
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     "task",
     [
@@ -241,9 +251,9 @@ def test_a_driver_for_local_models_with_another_digest_is_refused(tmp_path: Path
     ],
 )
 def test_prefetch_fetches_the_wording_with_the_problems(
-    task: str, pairs: list[dict[str, Any]], tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+    task: str, workbook: Path, tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_workbook(tmp_path / "pairs.xlsx", pairs)
+    shutil.copy(workbook, tmp_path)
     root, pins = address.removesuffix("pairs.xlsx"), write_wording(tmp_path)
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CREVAL_DATA", raising=False)
