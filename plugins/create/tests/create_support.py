@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.chat_server import ChatServer, Received
 
+from creval.cli.main import invoke
 from creval_create.queries.own import judged_paths, own_queries
 
-__all__ = ["answer_of", "judge_of", "metrics", "path_in", "rows", "serve"]
+__all__ = ["answer_of", "begin", "invoked", "judge_of", "metrics", "path_in", "rows", "serve"]
 
 
 def path_in(prompt: str) -> list[tuple[str, str, str]]:
@@ -60,3 +64,38 @@ def metrics(folder: Path) -> Mapping[str, Any]:
     (task, *_) = json.loads((folder / "results.json").read_text())["tasks"]
     found: Sequence[Mapping[str, Any]] = task["metrics"]
     return {metric["name"].partition("[")[0]: metric["value"] for metric in found}
+
+
+def invoked(folder: Path, minilm: Any, *arguments: str, **environment: str) -> int:
+    """Run one command line in `folder`, in this process and with the encoder that it has open; return the exit code."""
+    with _at_home(folder, minilm, environment):
+        return invoke(arguments)
+
+
+def begin(folder: Path, minilm: Any, *arguments: str, **environment: str) -> int:
+    """Begin a command line in a fork of this process; return its number, to be killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(nothing, stream)
+            with _at_home(folder, minilm, environment):
+                os._exit(invoke(arguments))
+        finally:
+            os._exit(99)
+    return child
+
+
+@contextlib.contextmanager
+def _at_home(folder: Path, minilm: Any, environment: Mapping[str, str]) -> Iterator[None]:
+    from creval_embedded import embeddings
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.endswith("_API_KEY")]:
+            patch.delenv(name)
+        for name, value in {"CREVAL_CACHE": str(folder / "cache"), **environment}.items():
+            patch.setenv(name, value)
+        patch.setitem(embeddings._BY_NAME, "minilm", lambda options: minilm)
+        patch.chdir(folder)
+        yield

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from create_support import judge_of, path_in, rows, serve
+from create_support import invoked, judge_of, path_in, rows, serve
 from support.chat_server import ChatServer, Received
 from support.commands import creval
 
@@ -48,8 +48,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, minilm: Any) -> Path:
             "five": ("--tasks", "create_strategies", "--model", "hosted_vllm/two", "--limit", "12"),
             "thrice": ("--tasks", "create", "--model", "hosted_vllm/three", "--repeats", "3", "--limit", "4"),
         }.items():
-            done = creval(folder, *arguments, *judge, "--output", name, HOSTED_VLLM_API_BASE=server.url)
-            assert done.returncode == 0, done.stderr[-2000:]
+            given = (*arguments, *judge, "--output", name)
+            assert invoked(folder, minilm, *given, HOSTED_VLLM_API_BASE=server.url) == 0
     return folder
 
 
@@ -122,11 +122,8 @@ def test_missing_verdicts_are_asked_for_on_demand_and_kept_in_the_run(tmp_path: 
         patch.setenv("HOSTED_VLLM_API_BASE", server.url)
         for name, task in (("few", "create"), ("whole", "./all.yaml")):
             data = f"create={tmp_path / 'one.jsonl'}"
-            done = creval(
-                tmp_path, "--tasks", task, "--model", "hosted_vllm/x", "--data", data, "--output", name,
-                "--role", "judge=hosted_vllm/judge", HOSTED_VLLM_API_BASE=server.url,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr[-2000:]
+            given = ("--tasks", task, "--model", "hosted_vllm/x", "--data", data, "--output", name)
+            assert invoked(tmp_path, minilm, *given, "--role", "judge=hosted_vllm/judge") == 0
         few, whole = [str(tmp_path / "few")], [str(tmp_path / "whole")]
         strict_only = table(CreateTable().run(few))
         assert {row["validity"] for row in strict_only} == {"strict"}
@@ -142,9 +139,8 @@ def test_missing_verdicts_are_asked_for_on_demand_and_kept_in_the_run(tmp_path: 
         ]
         before = len(server.requests)
         for analysis in (CreateFactuality(), CreatePatience()):
-            given = {"validity": "shared"}
-            found = table(analysis.run(few, judge_missing=True, **given))
-            assert found == [pytest.approx(row, abs=1e-4) for row in table(analysis.run(whole, **given))]
+            found = table(analysis.run(few, judge_missing=True, validity="shared"))
+            assert found == [pytest.approx(row, abs=1e-4) for row in table(analysis.run(whole, validity="shared"))]
         assert len(server.requests) == before, "a verdict was paid twice"
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
-from create_support import judge_of, metrics, path_in, rows, serve
+from create_support import begin, invoked, judge_of, metrics, path_in, rows, serve
 from support.chat_server import ChatServer
-from support.commands import creval, start
 
 from creval import RunOptions
 from creval import run as creval_run
@@ -25,16 +23,19 @@ from creval_create.utility.utility import utility
 SHIPPED = ("--role", "judge=create/shipped", "--offline")
 
 
-@pytest.fixture(autouse=True)
-def _encoder(minilm: Any) -> None:
-    """Every run here needs the encoder."""
+class Run(Protocol):
+    """Runs creval into `folder/name`, which ends with this exit code."""
+
+    def __call__(self, folder: Path, name: str, *arguments: str, code: int = 0, **environment: str) -> Path: ...
 
 
-def run(folder: Path, name: str, *arguments: str, **environment: str) -> Path:
-    """Run creval into `folder/name`."""
-    done = creval(folder, *arguments, "--output", name, **environment)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return folder / name
+@pytest.fixture
+def run(minilm: Any) -> Run:
+    def play(folder: Path, name: str, *arguments: str, code: int = 0, **environment: str) -> Path:
+        assert invoked(folder, minilm, *arguments, "--output", name, **environment) == code
+        return folder / name
+
+    return play
 
 
 def reach(server: ChatServer) -> dict[str, str]:
@@ -42,7 +43,7 @@ def reach(server: ChatServer) -> dict[str, str]:
     return {"HOSTED_VLLM_API_BASE": server.url}
 
 
-def test_floor_and_ceiling_by_the_shipped_verdicts(tmp_path: Path) -> None:
+def test_floor_and_ceiling_by_the_shipped_verdicts(tmp_path: Path, run: Run) -> None:
     floor = metrics(run(tmp_path, "floor", "--tasks", "create", "--model", "baseline/floor", *SHIPPED))
     ceiling = metrics(run(tmp_path, "ceiling", "--tasks", "create", "--model", "baseline/ceiling", *SHIPPED))
     assert {floor[f"creative_utility@{patience}"] for patience in ("0.7", "0.9", "1.0")} == {1.0}
@@ -53,7 +54,7 @@ def test_floor_and_ceiling_by_the_shipped_verdicts(tmp_path: Path) -> None:
     assert ceiling["tokens"] is None
 
 
-def test_every_number_is_computed_anew_from_what_a_score_keeps(tmp_path: Path) -> None:
+def test_every_number_is_computed_anew_from_what_a_score_keeps(tmp_path: Path, run: Run) -> None:
     """Any patience, threshold and filter, without judge or encoder: Table 8 and Figure 5 among them."""
     import numpy as np
 
@@ -87,7 +88,7 @@ def test_every_number_is_computed_anew_from_what_a_score_keeps(tmp_path: Path) -
     assert seen_false, "the judge held every triple to be true, so nothing was filtered"
 
 
-def test_the_five_strategies(tmp_path: Path) -> None:
+def test_the_five_strategies(tmp_path: Path, run: Run) -> None:
     with serve() as server:
         folder = run(
             tmp_path, "five", "--tasks", "create_strategies", "--model", "hosted_vllm/target", "--limit", "2",
@@ -116,7 +117,7 @@ def test_the_five_strategies(tmp_path: Path) -> None:
     assert again["outcome"] == {"wording": "paper", "strategy": "base", "samples": 1, "rounds": 1, "cut": 0}
 
 
-def test_a_cut_answer_of_several_is_left_out_and_the_others_count(tmp_path: Path) -> None:
+def test_a_cut_answer_of_several_is_left_out_and_the_others_count(tmp_path: Path, run: Run) -> None:
     from support.chat_server import Answer, Received
 
     cut = 0
@@ -139,7 +140,7 @@ def test_a_cut_answer_of_several_is_left_out_and_the_others_count(tmp_path: Path
     assert (score["scores"]["printed"], score["scores"]["distinct"]) == (8, 4)
 
 
-def test_a_second_run_that_reuses_the_first_asks_the_judge_nothing(tmp_path: Path) -> None:
+def test_a_second_run_that_reuses_the_first_asks_the_judge_nothing(tmp_path: Path, run: Run) -> None:
     with serve() as server:
         given = (
             "--tasks", "create", "--model", "baseline/ceiling", "--limit", "3",
@@ -152,7 +153,7 @@ def test_a_second_run_that_reuses_the_first_asks_the_judge_nothing(tmp_path: Pat
     assert metrics(first) == metrics(second)
 
 
-def test_invalid_repeated_and_untrue_paths_cost_no_more_than_they_must(tmp_path: Path) -> None:
+def test_invalid_repeated_and_untrue_paths_cost_no_more_than_they_must(tmp_path: Path, run: Run) -> None:
     """One question for a path that is not true, none for one that is invalid or repeats another."""
     pierre = [made.path for made in judged_paths() if made.query == "pierre_curie" and made.kind == "ceiling"]
     upper = [[tuple(part.upper() for part in triple) for triple in path] for path in pierre[:2]]
@@ -174,19 +175,20 @@ def test_invalid_repeated_and_untrue_paths_cost_no_more_than_they_must(tmp_path:
     assert all(path_in(prompt)[0][0] == "pierre curie" for prompt in judged)
 
 
-def test_a_judge_that_gives_no_verdict_is_asked_once_more_and_then_the_sample_is_errored(tmp_path: Path) -> None:
+def test_a_judge_that_gives_no_verdict_is_asked_once_more_and_then_the_sample_is_errored(
+    tmp_path: Path, run: Run
+) -> None:
     from support.chat_server import Received
 
     def judge(request: Received) -> str:
         return "Both look fine to me." if "marie curie" in request.prompt else judge_of(request)
 
     with ChatServer(answer=judge) as server:
-        done = creval(
-            tmp_path, "--tasks", "create", "--model", "baseline/ceiling", "--limit", "20", "--output", "prose",
-            "--role", "judge=hosted_vllm/judge", **reach(server),
+        run(
+            tmp_path, "prose", "--tasks", "create", "--model", "baseline/ceiling", "--limit", "20",
+            "--role", "judge=hosted_vllm/judge", code=1, **reach(server),
         )  # fmt: skip
         asked = [request.prompt for request in server.requests if "'spouse', 'marie curie'" in request.prompt]
-    assert done.returncode == 1
     by_doc = {row["doc_id"]: row for row in rows(tmp_path / "prose", "scores")}
     failed = by_doc.pop("pierre_curie")
     assert failed["status"] == "errored" and "no readable verdict on the factuality" in failed["reason"]
@@ -195,20 +197,19 @@ def test_a_judge_that_gives_no_verdict_is_asked_once_more_and_then_the_sample_is
     assert failed["scores"]["printed"] == 8, "what needs no judge is kept"
 
 
-def test_a_path_without_a_shipped_verdict_is_an_error_with_a_fix(tmp_path: Path) -> None:
+def test_a_path_without_a_shipped_verdict_is_an_error_with_a_fix(tmp_path: Path, run: Run) -> None:
     with serve() as server:
-        done = creval(
-            tmp_path, "--tasks", "create", "--model", "hosted_vllm/target", "--limit", "1", "--output", "known",
+        run(
+            tmp_path, "known", "--tasks", "create", "--model", "hosted_vllm/target", "--limit", "1",
             "--role", "judge=create/shipped", **reach(server),
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
     with ChatServer(answer='{"1": [["Marie Curie", "award received", "Nobel Prize in Physics"]]}') as server:
         data = tmp_path / "own.jsonl"
         query = {"id": "x", "query": "q", "entity_a": "Marie Curie", "rel_b": "award received"}
         data.write_text(json.dumps({**query, "entity_b": "Nobel Prize in Physics"}))
-        done = creval(
-            tmp_path, "--tasks", "create", "--data", f"create={data}", "--model", "hosted_vllm/target",
-            "--output", "unknown", "--role", "judge=create/shipped", **reach(server),
+        run(
+            tmp_path, "unknown", "--tasks", "create", "--data", f"create={data}", "--model", "hosted_vllm/target",
+            "--role", "judge=create/shipped", code=1, **reach(server),
         )  # fmt: skip
     (score,) = rows(tmp_path / "unknown", "scores")
     assert score["status"] == "errored" and "hand-made paths of our own queries only" in score["reason"]
@@ -228,7 +229,7 @@ def answered(folder: Path) -> set[str]:
     return found
 
 
-def test_killed_while_judging_no_answered_question_is_paid_again(tmp_path: Path) -> None:
+def test_killed_while_judging_no_answered_question_is_paid_again(tmp_path: Path, run: Run, minilm: Any) -> None:
     """kill -9 at three moments of judging; then the run goes on to the numbers of an undisturbed one."""
     with serve(latency=0.01) as server:
         given = (
@@ -238,19 +239,14 @@ def test_killed_while_judging_no_answered_question_is_paid_again(tmp_path: Path)
         commands = [(*given, "--output", "killed"), ("resume", "killed"), ("resume", "killed")]
         for number, command in enumerate(commands, 1):
             paid, before = answered(tmp_path / "killed"), len(server.requests)
-            process = start(tmp_path, *command, environment=reach(server))
-            for _ in range(6000):
-                if len(server.requests) >= before + 40 or process.poll() is not None:
-                    break
-                time.sleep(0.02)
-            assert process.poll() is None, process.communicate()
-            os.kill(process.pid, signal.SIGKILL)
-            process.communicate()
+            process = begin(tmp_path, minilm, *command, **reach(server))
+            server.wait_for(before + 40)
+            os.kill(process, signal.SIGKILL)
+            assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
             assert not {request.prompt for request in server.requests[before:]} & paid
             assert len(answered(tmp_path / "killed")) >= len(paid) + 20 * min(number, 1)
         paid, before = answered(tmp_path / "killed"), len(server.requests)
-        done = creval(tmp_path, "resume", "killed", **reach(server))
-        assert done.returncode == 0, done.stderr[-2000:]
+        assert invoked(tmp_path, minilm, "resume", "killed", **reach(server)) == 0
         assert not {request.prompt for request in server.requests[before:]} & paid
         whole = run(tmp_path, "whole", *given, **reach(server))
     assert metrics(tmp_path / "killed") == metrics(whole)

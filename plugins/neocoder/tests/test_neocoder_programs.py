@@ -26,7 +26,7 @@ from creval_neocoder.techniques.syntax import techniques_of
 from creval_sandbox.bubblewrap import BubblewrapSandbox
 
 COMMIT = "23cd8e64dc2129e5c4fae4bcb5dff8cec41f9d4f"
-SHORT = Limits(cpu_seconds=1.0)  # none of the codes that are accepted takes a fifth of it
+SHORT = Limits(cpu_seconds=0.2)  # none of the codes that are accepted takes a hundredth of a second
 
 
 def in_state(problems: list[Problem], state: int) -> list[Problem]:
