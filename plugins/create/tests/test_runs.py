@@ -257,7 +257,7 @@ def test_a_real_small_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sma
     with serve() as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         options = RunOptions(
-            output=tmp_path / "small", limit=1, seed=1, generation={"max_tokens": 64},
+            output=tmp_path / "small", limit=1, seed=1, generation={"max_tokens": 16},
             roles={"judge": "hosted_vllm/judge"},
         )  # fmt: skip
         folder = creval_run(["create"], small_model, options).folder
