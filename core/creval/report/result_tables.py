@@ -22,6 +22,7 @@ from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
 from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print_table, table_console
 from creval.runs.result_metrics import namesakes
+from creval.types.sample import Status
 
 __all__ = [
     "COLUMNS",
@@ -106,7 +107,7 @@ LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on th
 
 _NAMED = 8  # metrics of one note
 
-_ORDER = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
+_ORDER = tuple(status.value for status in Status)
 
 
 def print_results(

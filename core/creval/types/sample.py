@@ -36,6 +36,11 @@ class Status(StrEnum):
     ERRORED = "errored"  # a call or the scoring failed
     SKIPPED = "skipped"  # not attempted: the budget ended, or the task cannot run on this model
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether the model itself failed, which a metric may count as zero. An errored sample is not its failure."""
+        return self in (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
+
 
 @dataclass(frozen=True, slots=True)
 class Doc:

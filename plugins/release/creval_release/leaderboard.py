@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from creval.plugin import Run
+from creval.plugin import Run, Status
 from creval.plugin.release import GROUPS_NOTE, decimals, namesakes, number
 from creval_compare.significance_groups import significance_groups
 
@@ -108,7 +108,7 @@ def _standing(run: Run, result: Mapping[str, Any], metric: Mapping[str, Any]) ->
         ci_low=metric["ci_low"],
         ci_high=metric["ci_high"],
         n=int(metric["n"]),
-        failed=sum(counts[name] for name in ("unparsed", "truncated", "refused", "errored")),
+        failed=sum(counts[each.value] for each in Status if each.is_failure or each is Status.ERRORED),
         task_hash=str(result["hash"])[:8],
         data=f"{str(result['dataset'])[:8]}/{result['docs']}/{str(result.get('docs_digest', ''))[:8]}",
         settings=", ".join(own),

@@ -22,7 +22,6 @@ __all__ = ["CorpusScores"]
 
 _TOKENIZERS = ("13a", "intl", "zh", "char", "none")
 _COLUMNS = ("model", "task", "answers", "of them failed", "BLEU", "chrF")
-_FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 
 
 class _Pair(NamedTuple):
@@ -86,17 +85,17 @@ def _pairs(run: Run, task: str, field: str) -> tuple[list[_Pair], int]:
                 where=task,
                 fix=f"Name the field with --field; the doc has {', '.join(sample.doc) or 'no fields here'}.",
             )
-        failed += score.status in _FAILED
+        failed += score.status.is_failure
         found.append(_Pair(_text_of(sample, score), texts))
     return found, failed
 
 
 def _counted(run: Run, task: str) -> Iterator[tuple[Sample, ScoreRecord]]:
-    return (pair for pair in run.scored(task) if pair[1].status is Status.SCORED or pair[1].status in _FAILED)
+    return (pair for pair in run.scored(task) if pair[1].status is Status.SCORED or pair[1].status.is_failure)
 
 
 def _text_of(sample: Sample, score: ScoreRecord) -> str:
-    if score.status in _FAILED:
+    if score.status.is_failure:
         return ""
     value = score.value[0] if isinstance(score.value, list) and score.value else score.value
     return value if isinstance(value, str) else next(iter(sample.answers), "")

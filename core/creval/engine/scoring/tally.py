@@ -19,7 +19,7 @@ from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, ScoreRecord, Status
 
-__all__ = ["FAILED", "Grouping", "Place", "ResumableTally", "TaskTally", "empty_tally", "metric_names"]
+__all__ = ["Grouping", "Place", "ResumableTally", "TaskTally", "empty_tally", "metric_names"]
 
 _STATUSES = tuple(Status)
 _CODES = {status: code for code, status in enumerate(_STATUSES)}
@@ -27,8 +27,6 @@ _CODES_BY_NAME = {status.value: code for status, code in _CODES.items()}
 _ERRORED = Status.ERRORED.value
 _SHOWN = 5
 _AGAIN = "again:"
-FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
-"""The model's own failures, which a metric may count as zero. An errored sample is never the model's."""
 
 Place = tuple[str, str, int]
 """Doc, condition and repeat of a sample."""
@@ -195,8 +193,9 @@ class TaskTally:
     ) -> tuple[Clusters, int]:
         """Return (the values clustered, number of the model's failures among them).
 
-        `zero` is what those failures (FAILED) count as, where no scorer gave them a score of their own; None leaves
-        these out. Errored and skipped samples are always left out, and with a weight those without one.
+        `zero` is what the failures of the model (`Status.is_failure`) count as, where no scorer gave them a score of
+        their own; None leaves these out. Errored and skipped samples are always left out, and with a weight those
+        without one.
         """
         grouping = grouping or Grouping()
         values, keep, failed = self._kept(name, zero, condition, grouping)
@@ -264,7 +263,7 @@ class TaskTally:
         keep = np.ones(values.size, dtype=bool)
         if condition is not None:
             keep = self._sorted(self._condition) == condition
-        failed = np.isin(status, [_CODES[each] for each in FAILED]) & keep
+        failed = np.isin(status, [_CODES[each] for each in Status if each.is_failure]) & keep
         lacking = np.isnan(values)
         if zero is not None and (failed & lacking).any():
             values = np.where(failed & lacking, zero, values)

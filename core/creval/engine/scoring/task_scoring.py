@@ -18,7 +18,6 @@ import numpy as np
 
 from creval.data.dataset import Dataset
 from creval.engine.roles.context import TaskContext
-from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, MisshapenError, RunError, UsageError
 from creval.format import counted
 from creval.models.secrets import redact
@@ -249,7 +248,7 @@ class TaskScoring:
                 read = each.readings[part.ref.reading]
                 if read.status is Status.SCORED and read.unread is not None and not some:
                     each.scores.append((part, Score({}, failure=read.unread)))
-                elif read.status is Status.SCORED or (read.status in FAILED and (every or part.begun(read))):
+                elif read.status is Status.SCORED or (read.status.is_failure and (every or part.begun(read))):
                     items.append(each)
                 elif each.status is Status.SCORED:  # another reading could read it
                     errored = read.status is Status.ERRORED

@@ -19,8 +19,6 @@ from creval_create.utility.utility import utility
 
 __all__ = ["JudgedSet", "UnjudgedError", "iterate_sets", "read_sets"]
 
-_UNREAD = {Status.UNPARSED, Status.TRUNCATED, Status.REFUSED}
-
 
 class UnjudgedError(DataError):
     """A set can't be scored by a rule, as it needs verdicts that were never asked for."""
@@ -168,7 +166,7 @@ def _is_create(run: Run, task: str) -> bool:
 
 
 def _counts(score: ScoreRecord) -> bool:
-    return score.status is Status.SCORED or score.status in _UNREAD
+    return score.status is Status.SCORED or score.status.is_failure
 
 
 def _set(run: Run, sample: Sample, score: ScoreRecord) -> JudgedSet:

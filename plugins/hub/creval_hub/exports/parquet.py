@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import Sample, ScoreRecord
+from creval.plugin import Sample, ScoreRecord, Status
 from creval.plugin.hub import file_name
 from creval_hub.exports.cleaning import cleaned, encodable_data
 from creval_hub.exports.texts import refuse_texts
@@ -32,7 +32,7 @@ METRIC_COLUMNS: Mapping[str, str] = {
     "higher_is_better": "bool",
     "primary": "bool",
     "unit": "string",
-    **dict.fromkeys(("scored", "unparsed", "truncated", "refused", "errored", "skipped"), "int64"),
+    **dict.fromkeys((status.value for status in Status), "int64"),
     "instruments": "string",
     "started": "string",
     "creval": "string",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.plugin import Run, RunError, Sample, ScoreRecord, Status, UsageError, open_runs
+from creval.plugin import Run, RunError, Sample, ScoreRecord, UsageError, open_runs
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.games.reliability import need_certain
 
@@ -15,7 +15,6 @@ __all__ = ["Play", "is_game", "plays_of", "read_plays"]
 _GAME = frozenset({"domain", "truths", "actions", "valid_truths", "observations", "outcomes"})
 _SEPARATOR = "\x1f"
 _OTHER_GAMES = "the paper's analyses, which are of games that do, cannot be made of it"
-_UNREAD = frozenset({Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def _play(sample: Sample, score: ScoreRecord, model: str) -> Play:
         success=score.scores["success_rate"] == 1.0,
         tests=int(score.scores["tests"]),
         tokens=sum(reply.usage.input_tokens + reply.usage.output_tokens for reply in replies),
-        unread=sample.status in _UNREAD,
+        unread=sample.status.is_failure,
         doc=sample.doc,
         seconds=tuple(reply.latency for reply in replies),
         relative_count=score.scores.get("relative_action_count"),

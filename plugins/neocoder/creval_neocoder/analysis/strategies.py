@@ -20,7 +20,6 @@ METRICS = ("convergent", "divergent", "neogauge")
 """The metrics of Table 5, in its order."""
 
 _STATE = re.compile(r"(?:(mcts|self_correction|planning|sampling)\w*_)?state(\d+)$")
-_ZERO = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 _COLUMNS = (
     *("model", "strategy", "t", "metric", "n", "old", "new", "difference", "from", "to"),
     *("paper: old", "new", "difference"),
@@ -110,7 +109,7 @@ def values_of(run: Run, task: str, metric: str) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for score in run.scores(task):
         status = score.status_of(metric)
-        if status in _ZERO:
+        if status.is_failure:
             found.setdefault(score.key.doc, []).append(0.0)
         elif status is Status.SCORED and metric in score.scores:
             found.setdefault(score.key.doc, []).append(score.scores[metric])

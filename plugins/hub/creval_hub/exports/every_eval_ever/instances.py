@@ -45,8 +45,7 @@ def _value(metric: Mapping[str, Any], score: ScoreRecord) -> float | None:
     value = score.scores.get(str(metric.get("definition", {}).get("score") or metric["name"]))
     if value is not None:
         return float(value)
-    own = score.status.value in ("unparsed", "truncated", "refused")  # the model's own failure
-    return 0.0 if own and metric["failed"] == "zero" else None
+    return 0.0 if score.status.is_failure and metric["failed"] == "zero" else None
 
 
 def _is_correct(metric: Mapping[str, Any], value: float) -> bool:
