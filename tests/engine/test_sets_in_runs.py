@@ -31,7 +31,8 @@ metrics: [{name: distinct, failed: exclude}]
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> str:
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("CREVAL_PLUGINS", "diversity")  # it has the scorer
     (tmp_path / "again.yaml").write_text(TASK)
     (tmp_path / "topics.jsonl").write_text('{"topic": "rain"}\n{"topic": "salt"}\n')
     return str(tmp_path / "again.yaml")

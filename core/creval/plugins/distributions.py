@@ -80,6 +80,7 @@ _KNOWN_ELSEWHERE = {
     ("parser", "math"): "creval-math",
     ("scorer", "math_equal"): "creval-math",
     **{("scorer", n): "creval-text" for n in ("token_f1", "rouge", "bleu", "chrf", "edit_distance", "rules")},
+    **{("scorer", n): "creval-diversity" for n in ("distinct", "set_distance")},
     ("source", "huggingface"): "creval-datasets",
     ("embedding", "sentence-transformers"): "creval-encoders",
     ("embedding", "glove"): "creval-encoders",

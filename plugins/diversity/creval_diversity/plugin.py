@@ -47,6 +47,7 @@ def creval_components(registry: Registry) -> None:
         provides=("candidates",),
     )
     _scorers(registry)
+    _sets(registry)
     registry.add("baseline", "same_answer", "creval_diversity.baselines:SameAnswer", "one sentence to every try")
     registry.add(
         "baseline", "other_answers", "creval_diversity.baselines:OtherAnswers", "an unrelated sentence to each try"
@@ -137,4 +138,29 @@ def _scorers(registry: Registry) -> None:
         roles=("judge",),
         prompts=("rating",),
         provides=("answer",),
+    )
+
+
+def _sets(registry: Registry) -> None:
+    registry.add(
+        "scorer",
+        "distinct",
+        "creval_diversity.answer_sets:Distinct",
+        "the share of distinct answers among all to a doc (repeats)",
+        parameters=params.schema(ignore_case=params.flag(), ignore_punctuation=params.flag()),
+        produces=("distinct",),
+        ranges={"distinct": (0, 1)},
+        unit="doc",
+        minimum_repeats=2,
+    )
+    registry.add(
+        "scorer",
+        "set_distance",
+        "creval_diversity.answer_sets:SetDistance",
+        "the mean cosine distance among all answers to a doc (repeats)",
+        produces=("set_distance",),
+        ranges={"set_distance": (0, 2)},
+        unit="doc",
+        minimum_repeats=2,
+        uses=("embedding",),
     )

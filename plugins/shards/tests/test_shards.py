@@ -540,7 +540,8 @@ metrics:
 
 
 @pytest.mark.parametrize("cluster", ["doc", "trial"])
-def test_scorers_and_metrics_that_look_at_several_samples(make_task, tmp_path, cluster):
+def test_scorers_and_metrics_that_look_at_several_samples(make_task, tmp_path, cluster, monkeypatch):
+    monkeypatch.setenv("CREVAL_PLUGINS", "diversity")
     task = make_task(docs=15)
     Path(task).write_text(GROUPED.replace("CLUSTER", cluster))
     rows_ = [{"id": f"d{i}", "word": f"group{i % 4}", "target": f"group{i % 3}"} for i in range(15)]

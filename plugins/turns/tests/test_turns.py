@@ -257,7 +257,8 @@ def test_mistakes_in_the_file_are_named(make: Make) -> None:
     assert "Did you mean 'exact_match'?" in found.output
 
 
-def test_a_scorer_of_whole_docs_is_refused_within(make: Make) -> None:
+def test_a_scorer_of_whole_docs_is_refused_within(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CREVAL_PLUGINS", "turns,diversity,testing")
     make()
     text = Path("talk.yaml").read_text().replace("{score: exact_match, fields: [target]}", "distinct")
     text = text.replace("exact_match", "distinct")

@@ -14,7 +14,6 @@ __all__ = ["register"]
 def register(registry: Registry) -> None:
     """Add them to the registry."""
     _register_scorers(registry)
-    _register_sets(registry)
     _register_aggregations(registry)
 
 
@@ -72,31 +71,6 @@ def _register_scorers(registry: Registry) -> None:
 def _reads_some(parameters: Mapping[str, Any]) -> bool:
     """Whether a sample of which some answers cannot be read is scored all the same: the best or the majority can be."""
     return bool(parameters.get("reduce", "mean") != "mean")
-
-
-def _register_sets(registry: Registry) -> None:
-    registry.add(
-        "scorer",
-        "distinct",
-        "creval.scoring.sets:Distinct",
-        "the share of distinct answers among all to a doc (repeats)",
-        parameters=params.schema(ignore_case=params.flag(), ignore_punctuation=params.flag()),
-        produces=("distinct",),
-        ranges={"distinct": (0, 1)},
-        unit="doc",
-        minimum_repeats=2,
-    )
-    registry.add(
-        "scorer",
-        "set_distance",
-        "creval.scoring.sets:SetDistance",
-        "the mean cosine distance among all answers to a doc (repeats)",
-        produces=("set_distance",),
-        ranges={"set_distance": (0, 2)},
-        unit="doc",
-        minimum_repeats=2,
-        uses=("embedding",),
-    )
 
 
 def _register_aggregations(registry: Registry) -> None:

@@ -1,10 +1,10 @@
-"""Groups of reworded questions, sets of answers, and several answers that become one: against plain definitions."""
+"""Groups of reworded questions, and several answers that become one: against plain definitions."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from creval.scoring.matching import ExactMatch, Numeric
 from creval.scoring.ratio import All, Consistency
-from creval.scoring.sets import Distinct, SetDistance
 from creval.types.components import ScorerInput
-from creval.types.sample import Condition, SampleKey, Status
+from creval.types.sample import Condition, SampleKey
 
 GROUPS = st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=5), min_size=1, max_size=6)
 
@@ -51,36 +50,7 @@ def items(*answers: Sequence[Any], target: object = None) -> list[ScorerInput]:
     ]
 
 
-class Plane:
-    """An embedding of three texts, and the context that holds it."""
-
-    vectors: ClassVar = {"east": [1.0, 0.0], "north": [0.0, 2.0], "west": [-3.0, 0.0]}
-
-    def resource(self, name: str) -> Plane:
-        return self
-
-    def embed(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
-        return np.array([self.vectors[text] for text in texts], dtype=np.float32)
-
-
-@given(st.lists(st.sampled_from(["A sun.", "a  sun", "moon", "sea!"]), min_size=1, max_size=8))
-def test_distinct_is_the_number_of_different_answers_over_that_of_all(answers: list[str]) -> None:
-    scores = Distinct().score(items(*([answer] for answer in answers)), Plane())  # type: ignore[arg-type]
-    plain = {answer.lower().strip(".!").replace("  ", " ") for answer in answers}
-    assert np.mean([score.scores["distinct"] for score in scores]) == pytest.approx(len(plain) / len(answers))
-
-
-@given(st.lists(st.sampled_from(sorted(Plane.vectors)), min_size=2, max_size=8))
-def test_set_distance_is_the_mean_over_all_pairs(answers: list[str]) -> None:
-    scores = SetDistance().score(items(*([answer] for answer in answers)), Plane())  # type: ignore[arg-type]
-    angle = {"east": 0.0, "north": np.pi / 2, "west": np.pi}
-    pairs = [1 - np.cos(angle[one] - angle[other]) for one, other in itertools.combinations(answers, 2)]
-    assert np.mean([score.scores["set_distance"] for score in scores]) == pytest.approx(np.mean(pairs), abs=1e-6)
-
-
-def test_a_single_answer_has_no_distance_and_says_so() -> None:
-    (score,) = SetDistance().score(items(["east"]), Plane())  # type: ignore[arg-type]
-    assert score.missing["set_distance"].status is Status.UNPARSED
+NO_CONTEXT: Any = None
 
 
 @pytest.mark.parametrize(
@@ -96,17 +66,17 @@ def test_a_single_answer_has_no_distance_and_says_so() -> None:
     ],
 )
 def test_several_answers_become_one(reduce: str, answers: list[str], score: float) -> None:
-    (found,) = Numeric(reduce=reduce).score(items(answers, target=8), Plane())  # type: ignore[arg-type]
+    (found,) = Numeric(reduce=reduce).score(items(answers, target=8), NO_CONTEXT)
     assert found.scores == {"numeric": score}
 
 
 def test_answers_of_which_none_can_be_compared_fail_the_sample() -> None:
-    (found,) = Numeric(reduce="best").score(items(["x", "y"], target=8), Plane())  # type: ignore[arg-type]
+    (found,) = Numeric(reduce="best").score(items(["x", "y"], target=8), NO_CONTEXT)
     assert not found.scores
     assert found.failure is not None and not found.errored
 
 
 def test_the_majority_goes_by_what_counts_as_the_same() -> None:
     scorer = ExactMatch(reduce="majority", ignore_case=True)
-    (found,) = scorer.score(items(["Sun", "moon", "SUN"], target="sun"), Plane())  # type: ignore[arg-type]
+    (found,) = scorer.score(items(["Sun", "moon", "SUN"], target="sun"), NO_CONTEXT)
     assert found.scores == {"exact_match": 1.0}

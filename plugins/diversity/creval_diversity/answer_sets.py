@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.types.components import Context, Score, ScorerInput
-from creval.types.sample import MissingScore, Status
+from creval.plugin import Context, MissingScore, Score, ScorerInput, Status
 
 __all__ = ["Distinct", "SetDistance"]
 
