@@ -1,4 +1,4 @@
-"""Running a command and taking its time, and the mock server beside it."""
+"""Running a command and taking its time, and the mock server next to it."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def run(tests: Sequence[str]) -> tuple[int, dict[str, Block]]:
 
 
 def joined(lines: Sequence[Mapping[str, Any]]) -> dict[str, Block]:
-    """Return one block a task, of all the comparisons that were noted of it."""
+    """Return one block per task, of all the comparisons that were noted of it."""
     found: dict[str, Block] = {}
     for line in lines:
         new = {key: value for key, value in line.items() if key != "task"}

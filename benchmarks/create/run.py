@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What scoring CREATE costs beside a plain double loop, and how many judge calls it saves.
+"""What scoring CREATE costs next to a plain double loop, and how many judge calls it saves.
 
     OMP_NUM_THREADS=1 python -m benchmarks.create.run [--data FOLDER] [--embed N]      (from the repository's root)
 
-1. Creative utility of 931 sets of 20 paths, vectors given, beside a loop over pairs; both must agree.
+1. Creative utility of 931 sets of 20 paths, vectors given, next to a loop over pairs; both must agree.
 2. One answer with 500 paths: reading, validity, utility.
-3. The published judged answers: judge calls needed, beside two a path. FOLDER is that of the reference data.
-4. Embedding of N distinct path strings: the encoder of this plugin beside a plain sentence-transformers loop.
+3. The published judged answers: judge calls needed, next to two per path. FOLDER is that of the reference data.
+4. Embedding of N distinct path strings: the encoder of this plugin next to a plain sentence-transformers loop.
 
 Times are processor seconds of one thread, medians of five.
 """
@@ -125,7 +125,7 @@ def judge_calls(file: Path) -> None:
     answers = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     everything = 2 * sum(len(row["parsed_paths"]) for row in answers)
     print("\n| judge calls on the published answers of one model | calls | fewer |\n|---|---|---|")
-    print(f"| two a path | {everything} | |")
+    print(f"| two per path | {everything} | |")
     rules: tuple[Validity, ...] = ("strict", "shared", "released")
     for rule in rules:
         calls = 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast KUMO's optimal play is proven, beside Algorithm 3 of the paper to the letter, and how it grows.
+"""How fast KUMO's optimal play is proven, next to Algorithm 3 of the paper to the letter, and how it grows.
 
     python -m benchmarks.kumo.run [--data FOLDER] [--games N]      (from the repository's root)
 

@@ -6,7 +6,7 @@
 300 problems of 8 steps of 10 candidates, made from a seed: a few templates filled with a few of 40 words.
 
 1. Entropy and surface measures with exact entailment (equal texts), embedding apart.
-2. Predictions asked for founder by founder, beside both directions of all pairs; classes must be the same.
+2. Predictions asked for founder by founder, next to both directions of all pairs; classes must be the same.
 3. With --classifier: the same with a small transformers model made here, whose time a prediction is printed.
 
 Times are processor seconds of one thread.

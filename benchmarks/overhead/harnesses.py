@@ -29,7 +29,7 @@ class Job:
 
 
 def executable(name: str) -> str | None:
-    """The program of a harness: beside this Python, else on the path."""
+    """The program of a harness: next to this Python, else on the path."""
     beside = Path(sys.executable).with_name(_PROGRAMS[name])
     return str(beside) if beside.exists() else shutil.which(_PROGRAMS[name])
 

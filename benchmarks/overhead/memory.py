@@ -25,7 +25,7 @@ def main() -> None:
     bench = args.bench.resolve()
     program = executable("creval")
     if program is None:
-        raise SystemExit("creval is not installed beside this Python")
+        raise SystemExit("creval is not installed in the environment of this Python")
     print("| samples | peak MB | wall s | CPU ms a sample, start-up included |\n|---|---|---|---|")
     for count in args.counts:
         with tempfile.TemporaryDirectory() as folder:

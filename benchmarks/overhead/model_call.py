@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Processor time of one chat call through creval's model layer, beside bare aiohttp.
+"""Processor time of one chat call through creval's model layer, compared with bare aiohttp.
 
     python model_call.py --url http://127.0.0.1:PORT/v1
 

@@ -3,7 +3,7 @@
 
 python -m benchmarks.overhead.resume --bench DIR --counts 100000      (from the repository's root)
 
-Beside it stands one plain pass of json.loads over the same files: docs, samples, scores.
+It is compared with one plain pass of json.loads over the same files: docs, samples, scores.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
     bench = args.bench.resolve()
     program = executable("creval")
     if program is None:
-        raise SystemExit("creval is not installed beside this Python")
+        raise SystemExit("creval is not installed in the environment of this Python")
     print("| samples | resume CPU s | peak MB | plain pass CPU s | ratio |\n|---|---|---|---|---|")
     for count in args.counts:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""creval beside lm-eval and inspect: the same one-line prompts against the same mock server, in one run.
+"""creval and lm-eval and inspect: the same one-line prompts against the same mock server, in one run.
 
     python -m benchmarks.overhead.run --bench DIR      (from the repository's root)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a case costs in the sandbox, beside a plain loop of one bubblewrap and one interpreter a case.
+"""What a case costs in the sandbox, next to a plain loop of one bubblewrap and one interpreter per case.
 
     python -m benchmarks.sandbox.run [--data FOLDER] [--programs N] [--pairs N] [--all]
 

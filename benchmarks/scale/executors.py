@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it costs to make samples in other processes: 1, 2 and 4 Ray workers beside the local loop, on one machine.
+"""What it costs to make samples in other processes: 1, 2 and 4 Ray workers next to the local loop, on one machine.
 
     python -m benchmarks.scale.executors [--work sandbox,embedding,plain] [--limit N] [--workers 1,2,4]
 

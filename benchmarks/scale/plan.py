@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 COMMAND = 0.0004  # processor s a sample, the local loop: benchmarks/scale/executors.py, plain, local
 COMMAND_WITH_WORKERS = 0.0017  # ... of the command where workers make the samples: the same, plain, ray
-WORKER = 0.0004  # ... of the workers beside the work itself: the same
-LINES = 670  # bytes a sample in samples/ and scores/ beside its texts: a run of one-word answers, 200 samples
+WORKER = 0.0004  # ... of the workers next to the work itself: the same
+LINES = 670  # bytes per sample in samples/ and scores/ next to its texts: a run of one-word answers, 200 samples
 TOKEN = 4  # bytes a token of English prose: an assumption
 SECONDS_A_CALL = 10.0  # of a hosted model: an assumption
 INPUT, OUTPUT = 0.25, 2.00  # US dollars a million tokens: gpt-5-mini in the price table
@@ -40,7 +40,7 @@ KINDS = {
     "programs, in the sandbox": Kind(4, 1200, 600, 900, judged=1.0, work=0.06),
     "texts, by a judge": Kind(4, 500, 400, 800, judged=2.0),
 }
-"""Samples and tokens are assumptions of the size of this registry's tasks. Work is measured by executors.py beside this
+"""Samples and tokens are assumptions about the tasks of this registry. Work is measured by executors.py next to this
 file, local: 14.0 s for 600 word lists, 5.4 s for 90 programs, the run around them included."""
 JUDGE_ASKED, JUDGE_ANSWERED = 900, 150  # tokens per judge call: an assumption
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A million replayed samples beside a tenth of them: peak memory, and processor time of each step.
+"""A million replayed samples next to a tenth of them: peak memory, and processor time of each step.
 
 python -m benchmarks.scale.run [--samples 1000000] [--keep DIR]      (from the repository's root)
 

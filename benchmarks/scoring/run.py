@@ -4,7 +4,7 @@
     python -m benchmarks.scoring.run      (from the repository's root)
 
 Vectors are random (distances don't depend on what the numbers mean, time does not either). A straightforward loop over
-pairs is timed beside the scorer on the same lists, and both must agree.
+pairs is timed next to the scorer on the same lists, and both must agree.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long `creval --help` and `creval ls` take beside an earlier tree of the same house, in one run.
+"""How long `creval --help` and `creval ls` take and those of an earlier tree, in one run.
 
     git worktree add ../before COMMIT
     python -m benchmarks.startup.before ../before      (from the repository's root)

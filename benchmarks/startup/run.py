@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long commands take that do no work: creval beside lm-eval (and inspect), in one run.
+"""How long commands take that do no work: creval and lm-eval (and inspect), in one run.
 
     python -m benchmarks.startup.run      (from the repository's root)
 

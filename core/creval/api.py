@@ -103,8 +103,8 @@ def run(
     """Run tasks (names, suites, YAML paths) on a model and return the result.
 
     `observer` is notified of what happens. `seat` is where a person answers, where the model is `human/NAME`
-    (default: the terminal). `progress` shows how far the run is, beside the observer: True always, in a notebook as a
-    bar and elsewhere on standard error; None in a notebook alone; False never.
+    (default: the terminal). `progress` shows how far the run is, in addition to the observer: True always, in a notebook
+    as a bar and elsewhere on standard error; None in a notebook alone; False never.
 
     Raises CrevalError: UnknownNameError, TaskError, DataError, MissingPartError, RunError ... before the first call.
     A failed sample raises nothing; see its status. Where an event loop is running (a notebook), the run has a

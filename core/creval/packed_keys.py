@@ -72,7 +72,7 @@ class PackedHashes:
 
 
 class PackedTexts(Sequence[str]):
-    """Texts, each once, numbered from 0 in the order in which they came: 10 to 16 bytes each beside their own.
+    """Texts, each once, numbered from 0 in the order in which they came: 10 to 16 bytes each in addition to their own.
 
     They come one by one (`add`), or sooner where many come at once and are looked up after that (`append`, `settle`).
     """

@@ -184,7 +184,7 @@ def test_where_chooses_among_the_examples_and_drawn_ones_keep_to_the_subject(tmp
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("n: 2", "n: 4"), r"asks for 4 examples; beside the doc '0' the data hold 3 with its subject \('law'\)"),
+        (("n: 2", "n: 4"), r"asks for 4 examples; apart from the doc '0' the data hold 3 with its subject \('law'\)"),
         (("same: subject", "same: topic"), "lacks the field 'topic', which its examples share"),
         (("pool: dev.jsonl", "pool: {file: dev.jsonl, where: {subject: law}}"), r"the data hold 0 with its subject"),
     ],

@@ -1,4 +1,4 @@
-"""Settings of the user in place of a task's: they win, they are reported, and no plain number is set beside them."""
+"""Settings of the user in place of a task's: they win, they are reported, and no plain number is set next to them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ GOLD: dict[str, dict[str, float]] = {
     "ifeval": {"prompt_strict": 1, "instruction_strict": 1, "prompt_loose": 1, "instruction_loose": 1},
     "squad": {"exact_match": 1, "token_f1": 1},
     "mmmu": {"exact_match": 1, "exact_match[subfield=shapes]": 1},
-    "alpaca_eval": {"wins": 0.5},  # the reference beside itself
+    "alpaca_eval": {"wins": 0.5},  # the reference next to itself
 }
 """By task and metric: what the right answers reach."""
 SAID: dict[str, tuple[Any, dict[str, float]]] = {

@@ -1,4 +1,4 @@
-"""One set of wheels for all packaging tests, and places where they are installed beside nothing of the source tree."""
+"""One set of wheels for all packaging tests, and places where they are installed next to nothing of the source tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session")
 def wheels() -> dict[str, Path]:
-    """Each distribution, built as a user would: its wheel is made from its sdist, which lies beside it."""
+    """Each distribution, built as a user would: its wheel is made from its sdist, which lies next to it."""
     command = [sys.executable, "-m", "support.build_wheels", os.environ["CREVAL_WHEELS"], *map(str, SOURCES.values())]
     subprocess.run(command, cwd=ROOT / "tests", check=True, capture_output=True)
     return {name: build_wheel(source, project(name)["name"]) for name, source in SOURCES.items()}

@@ -25,7 +25,7 @@ import click
 from click.testing import CliRunner
 
 NEEDED: dict[str, list[str]] = {}
-"""The distributions that a plugin requires beside the core; only with them are its tasks read."""
+"""The distributions that a plugin requires next to the core; only with them are its tasks read."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""What the suite says of itself: costs beside their budgets, the order of files, kinds of tests, skips."""
+"""What the suite says of itself: costs next to their budgets, the order of files, kinds of tests, skips."""
 
 from __future__ import annotations
 

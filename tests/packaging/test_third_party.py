@@ -1,4 +1,4 @@
-"""A stranger's plugin as a wheel: checked as the registry checks it, beside another, with a core that is too old."""
+"""A stranger's plugin as a wheel: checked as the registry checks it, next to another, with a core that is too old."""
 
 from __future__ import annotations
 

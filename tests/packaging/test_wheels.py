@@ -1,4 +1,4 @@
-"""Every distribution, built sdist -> wheel and installed beside nothing of the source tree, still finds its parts."""
+"""Every distribution, built sdist -> wheel and installed next to nothing of the source tree, still finds its parts."""
 
 from __future__ import annotations
 

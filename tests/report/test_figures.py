@@ -1,4 +1,4 @@
-"""What all figures share: a legend beside the data, whole numbers on an axis, lengths of intervals."""
+"""What all figures share: a legend next to the data, whole numbers on an axis, lengths of intervals."""
 
 from __future__ import annotations
 

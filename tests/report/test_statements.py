@@ -1,4 +1,4 @@
-"""What a report says beside its numbers is true of every one of them."""
+"""What a report says next to its numbers is true of every one of them."""
 
 from __future__ import annotations
 

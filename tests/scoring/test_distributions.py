@@ -1,4 +1,4 @@
-"""Quantiles of our own beside SciPy's, and what a run imports."""
+"""Quantiles of our own next to SciPy's, and what a run imports."""
 
 from __future__ import annotations
 

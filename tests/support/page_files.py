@@ -24,7 +24,7 @@ def write_shown(files: Mapping[str, str], folder: Path) -> None:
 
 
 def write_plugin(files: Mapping[str, str], folder: Path) -> None:
-    """Write the files of the plugin of docs/plugins.md, with what installing it would leave beside them."""
+    """Write the files of the plugin of docs/plugins.md, with what installing it would leave next to them."""
     write_shown(files, folder)
     info = folder / "creval_alliteration-1.0.0.dist-info"
     info.mkdir()

@@ -76,7 +76,7 @@ def make_task(tmp_path: Path) -> MakeTask:
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, str], None]:
     """Install a plugin: its name, the text of its hooks, and that of `creval_<name>_parts`, its components.
 
-    Beside the core's it is the only one. The modules are read anew in each test.
+    Next to the core's it is the only one. The modules are read anew in each test.
     """
 
     def add(name: str, hooks: str, parts: str) -> None:

@@ -137,7 +137,7 @@ def sound_task(**changes: str | None) -> str:
 def write_task(
     folder: Path, name: str = "toy.yaml", docs: str = '{"word": "a"}\n{"word": "b"}\n', **changes: str | None
 ) -> Path:
-    """Write a sound task with changes, and its data file beside it."""
+    """Write a sound task with changes, and its data file next to it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "docs.jsonl").write_text(docs, encoding="utf-8")
     file = folder / name

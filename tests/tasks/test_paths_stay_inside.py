@@ -19,7 +19,7 @@ LONG = "s3cret" * 40
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """The folder of a task; what is beside it is the user's own."""
+    """The folder of a task; what is next to it is the user's own."""
     (tmp_path / "private.jsonl").write_text(json.dumps({"id": "d1", "word": LONG}) + "\n")
     (tmp_path / "_private.yaml").write_text(f"description: {LONG}\n")
     (tmp_path / "strange" / "sub").mkdir(parents=True)

@@ -207,7 +207,7 @@ def read_doc_ids(file: Path) -> list[str]:
     read = {".csv": _of_csv, ".jsonl": _of_jsonl}.get(file.suffix.lower(), _of_lines)
     found = list(dict.fromkeys(doc for doc in read(text, file) if doc))
     if not found:
-        raise DataError("the list names no doc", where=str(file), fix="Write one id a line.")
+        raise DataError("the list names no doc", where=str(file), fix="Write one id per line.")
     return found
 
 

@@ -53,7 +53,7 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
 
 
 def last_words(finished: Finished, allowed_error_share: float) -> int:
-    """Print what the user should know of a run beside its results, and return the exit code."""
+    """Print what the user should know about a run in addition to its results, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
     beside = finished.folder.parent
     baselines = find_baselines(beside)

@@ -127,7 +127,7 @@ def _doc_fault(part: Any, doc: Doc) -> str | None:
 
 
 def prompts_of(task: Task, registry: Registry) -> Iterator[tuple[str, Sequence[PromptMessage], Sequence[str]]]:
-    """Yield the prompts of a task and of its roles: key path, messages, and the names it is given beside a doc's."""
+    """Yield the prompts of a task and of its roles: key path, messages, and names in addition to a doc's."""
     parts = list(_parts(task, registry))
     provides = registry.get("protocol", task.protocol.name).provides
     for name, messages in task.prompts.items():

@@ -17,7 +17,7 @@ __all__ = ["open_generator", "open_local_file", "open_package_file"]
 
 
 def open_package_file(file: str, *, base: Path, options: DataOptions, format: str | None = None) -> Rows:
-    """Open a file that ships with the task: beside its YAML file, or in the plugin's package."""
+    """Open a file that ships with the task: next to its YAML file, or in the plugin's package."""
     return _open(file, search_folders(base, options.package), format, options.task)
 
 

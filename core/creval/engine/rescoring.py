@@ -1,4 +1,4 @@
-"""Scoring saved answers with another YAML, and beside the old scores instead of over them."""
+"""Scoring saved answers with another YAML file, into the same run or a copy of it."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
 
 
 def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, ResumeState[ResumableTally]]:
-    """Return what the run holds of each task, not read yet; `anew`: its scores are made beside the old ones."""
+    """Return what the run holds of each task, not read yet; `anew`: its scores are stored next to the old ones."""
     return {
         plan.task.name: ResumeState(
             folder, plan, partial(ResumableTally, plan), folder.new_scores(plan.task.name) if anew else None

@@ -33,7 +33,7 @@ __all__ = [
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 ROLE_KEYS = ("base_url", "api_key_env", "concurrency", "generation")
-"""What a role may have of its own beside its model; other keys are generation settings."""
+"""What a role may have of its own in addition to its model; other keys are generation settings."""
 MAX_REPEATS = 1_000_000
 MAX_SHOTS = 1000
 _SHOTS = f"Give a number from 0 to {MAX_SHOTS:,}."
@@ -228,7 +228,7 @@ def _check_role(said: Mapping[str, Any], where: str) -> None:
 
 
 class _Checked(dict[str, Any]):
-    """Settings whose names have been checked, with those under `extra` beside the others."""
+    """Settings whose names have been checked, with those under `extra` among the others."""
 
 
 def nested_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def nested_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings with those under `extra` beside the others, as a task's settings are kept.
+    """Return the settings with those under `extra` among the others, as a task's settings are kept.
 
     A name that is none of the known settings may be a slip, and would be sent without a word: it belongs under `extra`.
     """

@@ -1,4 +1,4 @@
-"""What a run leaves so that it can be repeated: run.yaml, and every task's YAML beside it."""
+"""What a run leaves so that it can be repeated: run.yaml, and every task's YAML next to it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def keep_files(
 ) -> list[Path]:
     """Write a run's (or, where `models` are several, a sweep's) file and the YAML of its tasks, and return the paths.
 
-    `models` is `{"model": M}` or `{"models": [...]}`. Tasks that are no plugin's are named by the YAML beside the file,
+    `models` is `{"model": M}` or `{"models": [...]}`. Tasks of no plugin are named by the YAML next to the file,
     so that a copy of the folder is enough; their data file is copied too, unless the task stores its docs by
     reference or the file is larger than 50 MB. What the file names is trusted here only if it is our `own`. Raises
     RunError where the disk is full.

@@ -77,7 +77,7 @@ class Sweep:
     plans: Sequence[TaskPlan]
 
     def keep(self) -> None:
-        """Write the file that repeats all of them, and the tasks beside it. Raises RunError where that cannot be."""
+        """Write the file that repeats all of them, and the tasks next to it. Raises RunError where that cannot be."""
         models = [_model_data(part.entry, part.folder.name) for part in self.parts]
         at_once = {"max_models": self.file.max_models} if self.file.max_models > 1 else {}
         keep_files(self.output, self.file.tasks, {"models": models, **at_once}, self.options, self.plans)

@@ -240,7 +240,7 @@ def _is_word(text: str) -> bool:
 class Lines(Extractor):
     """The lines of an answer, stripped, without blank ones, code fences and list marks.
 
-    Those that say there is none (`N/A`) are left out; a list on one line (`1) a 2) b`) is one item a line.
+    Those that say there is none (`N/A`) are left out; a list on one line (`1) a 2) b`) is one item per line.
 
     `marked`: only lines that begin with a list mark (`1.`, `-`, `a)`). `keep_marks`: leave the marks on.
     `limit`: keep the first so many. `minimum`: fewer lines are a failure.

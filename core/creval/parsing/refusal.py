@@ -1,4 +1,4 @@
-"""What a model says beside an answer: plain refusals, and the openings, headings and remarks around a list.
+"""What a model says around an answer: plain refusals, and the openings, headings and remarks around a list.
 
 One recogniser of refusals serves all parsers; docs/parsing.md lists its phrases.
 

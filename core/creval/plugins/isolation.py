@@ -1,6 +1,6 @@
 """What is known of a plugin that failed, and the fence inside which plugin code is run.
 
-What the code of plugins prints while it is imported or runs: beside a command's own output, never in it.
+What the code of plugins prints while it is imported or runs: to standard error, never into a command's output.
 
 Calls of the observer hooks, each plugin in isolation: one that raises is left out from then on.
 """

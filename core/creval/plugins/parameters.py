@@ -4,7 +4,7 @@
 
 Each word returns plain data (a JSON Schema), so that registering imports nothing. All but `schema` take the marks
 `about` (a description for people), `condition` (a task's conditions may vary it), `file` (a text that names a file
-beside the YAML, which has to be there) and `prompt` (a text that names a prompt of the task or of a role).
+next to the YAML, which has to be there) and `prompt` (a text that names a prompt of the task or of a role).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from creval.types.kinds import Kind
 
     class Marks(TypedDict, total=False):
-        """What every word may say beside the values it allows."""
+        """What every word may say in addition to the values it allows."""
 
         about: str
         condition: bool

@@ -137,7 +137,7 @@ def _style(style: str | Path | None) -> Mapping[str, Any]:
 
 
 def add_legend(figure: Figure, axes: Sequence[Axes], place: str = "upper") -> None:
-    """Add one legend of all series of `axes` beside them, never over the data; none where no series has a name.
+    """Add one legend of all series of `axes` next to them, never over the data; none where no series has a name.
 
     `place`: `upper` or `lower`, in as many columns as fit into the width of the figure, which grows by the height of
     the legend; or `right`.

@@ -113,7 +113,7 @@ _ORDER = tuple(status.value for status in Status)
 def print_results(
     results: Sequence[RunResult], baselines: Baselines | None = None, console: Console | None = None
 ) -> None:
-    """Print one table a run, with a line that explains the marks.
+    """Print one table per run, with a line that explains the marks.
 
     The primary metric is bold on a terminal and carries a `*` everywhere else.
     """

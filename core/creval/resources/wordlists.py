@@ -33,7 +33,7 @@ class WordList:
 
 
 def open_word_file(model: str, options: ResourceOptions) -> WordList:
-    """`file/<path>`: one word a line, UTF-8, `.gz` allowed; empty lines and lines that start with # are left out.
+    """`file/<path>`: one word per line, UTF-8, `.gz` allowed; empty lines and lines that start with # are left out.
 
     Raises MissingPartError where the file is absent or is no such text.
     """
@@ -43,7 +43,7 @@ def open_word_file(model: str, options: ResourceOptions) -> WordList:
         text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise MissingPartError(
-            f"the word list cannot be read: {error}", where=str(path), fix="Name a UTF-8 text, one word a line."
+            f"the word list cannot be read: {error}", where=str(path), fix="Name a UTF-8 text, one word per line."
         ) from error
     lines = (line.strip() for line in text.splitlines())
     return WordList(f"file/{path.name}", (line for line in lines if line and not line.startswith("#")))

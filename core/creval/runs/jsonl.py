@@ -240,7 +240,7 @@ def read_placed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a file beside `path` that takes its place when it is whole, and goes where it is not. Raises RunError."""
+    """Give a file next to `path` that takes its place when it is whole, and goes where it is not. Raises RunError."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open_new(beside) as file:
@@ -279,7 +279,7 @@ def pieces(file: BinaryIO, count: int) -> Iterator[bytes]:
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    """Write a JSON file whole or not at all (written beside, then renamed). Raises RunError for NaN and a full disk."""
+    """Write a JSON file whole or not at all (a temporary file is renamed). Raises RunError for NaN and a full disk."""
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:

@@ -102,7 +102,7 @@ class _Parts:
             if key not in _HASHED_ALWAYS and key in resolved["dataset"] and key not in source.ref.parameters
         }
         readings = {name: [found.canonical() for found in chain] for name, chain in self.readings.items()}
-        # As written, not as resolved: which plugins are installed beside this one must not change the hash.
+        # As written, not as resolved: which other plugins are installed must not change the hash.
         return {
             "dataset": [source.canonical(), reference.id_field, *([later] if later else [])],
             "protocol": self.protocol.canonical(),

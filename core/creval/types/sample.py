@@ -150,7 +150,7 @@ class ScoreRecord:
     def status_of(self, name: str) -> Status:
         """Return how the sample ended as far as one score is concerned.
 
-        A score that an errored sample has is one that a scorer gave before or beside the fault, so it counts.
+        A score that an errored sample has is one that a scorer gave before or in addition to the fault, so it counts.
         """
         if name in self.missing:
             return self.missing[name].status

@@ -50,7 +50,7 @@ class JudgeAgreement:
     example = "runs/mine --score originality --labels labels.csv"
 
     def options(self) -> Sequence[FieldSpec]:
-        """The options beside the runs."""
+        """The options next to the runs."""
         return (
             FieldSpec("score", "string", None, "The score that the judge gave."),
             FieldSpec("task", "string", None, "Task, if the runs have several."),

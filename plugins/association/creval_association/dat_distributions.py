@@ -36,7 +36,7 @@ _FIGURES = Figures("creval-association", "Install it: pip install 'creval-associ
 
 
 class DatDistributions:
-    """Kind `analysis`: number, mean and SD of DAT scores by group, beside the printed ones, and their histograms.
+    """Kind `analysis`: number, mean and SD of DAT scores by group, next to the printed ones, and their histograms.
 
     All runs of models are one group; each baseline is a group of its own (`baseline/ceiling` is Appendix D's greedy
     algorithm). Lists with too few valid words have no score.

@@ -41,11 +41,11 @@ _NO_USE = "no list of uses in the answer"
 @dataclass(frozen=True)
 class UsesList:
     """Reads the JSON array of an answer that holds JSON; else phrases at semicolons (`semicolons`); without any, a list
-    in another form as `word_list` reads it; else one phrase a line (`lines`).
+    in another form as `word_list` reads it; else one phrase per line (`lines`).
 
     A plain refusal is a failure, and so is a marked list whose lines go on after a colon with semicolons: they may be
     uses or explain one. Openings, questions, sentences in which somebody speaks (`I ...`), headings, closing remarks,
-    `N/A` and its like, rows of tables, and paragraphs without a semicolon beside those with some are no uses; of
+    `N/A` and its like, rows of tables, and paragraphs without a semicolon next to those with some are no uses; of
     several paragraphs one that is called final counts alone. `key` and `field` name the list and its texts in JSON.
     """
 

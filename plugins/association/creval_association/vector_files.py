@@ -31,7 +31,7 @@ def build_store(
 ) -> VectorStore:
     """Convert a text file of vectors into the store called `name` and return it open.
 
-    The file holds one word a line, its numbers after it, separated by single spaces. fastText's header line
+    The file holds one word per line, its numbers after it, separated by single spaces. fastText's header line
     (`<words> <dimension>`) is recognised. A word may contain spaces, as some do in GloVe 840B: the last
     `dimension` fields are the numbers. Of two lines with one word the first counts. The file is read once
     and written in blocks, so memory holds the vocabulary but never all vectors. The store appears only when complete.

@@ -1,4 +1,4 @@
-"""`creval.compare`: runs beside each other, from Python."""
+"""`creval.compare`: runs next to each other, from Python."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Compared", "compare"]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Runs beside each other: a `Comparison` for each metric that they share, and `notes` on what else to know.
+    """Runs next to each other: a `Comparison` for each metric that they share, and `notes` on what else to know.
 
     A comparison holds the `ranking` of the runs and the `contrasts` of each two (their places in `runs`), with the
     difference, its interval, the p-value, the smallest difference that could have been shown, and the verdict.

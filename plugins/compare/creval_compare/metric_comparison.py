@@ -159,7 +159,7 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
     they do not compare (`shared_tasks`).
     """
     if len(runs) < 2:
-        raise UsageError("one run has nothing beside it", where="RUN RUN...", fix="Name two runs or more.")
+        raise UsageError("one run has nothing to be compared with", where="RUN RUN...", fix="Name two runs or more.")
     found: list[_Tested] = []
     notes: list[str] = []
     known: dict[str, None] = {}

@@ -143,7 +143,7 @@ def _critical(docs: int) -> tuple[np.ndarray, np.ndarray]:
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "cannot tell"]
 
-"""Of the second run beside the first; `higher` and `lower` where a metric does not say which way is better."""
+"""Of the second run next to the first; `higher` and `lower` where a metric does not say which way is better."""
 
 _LEAST = 1e-12  # of the weight: without the doc that has the rest nothing is known
 

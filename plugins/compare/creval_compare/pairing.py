@@ -1,4 +1,4 @@
-"""What of several runs can be set beside each other: the same task, by the same resources, over the same docs."""
+"""What of several runs can be set next to each other: the same task, by the same resources, over the same docs."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ def test_margins_from_python(runs: Path) -> None:
     for wrong in (0, -1.0, float("nan"), float("inf")):
         with pytest.raises(UsageError, match="no difference that does not matter"):
             creval.compare(pair, margin=wrong)
-    with pytest.raises(UsageError, match="one run has nothing beside it"):
+    with pytest.raises(UsageError, match="one run has nothing to be compared with"):
         creval.compare(["weak"])
     tasks = creval.compare(["trials_weak", "trials_strong"]).verdicts()
     assert {"trials.accuracy", "hot.accuracy [temperature=0]"} <= set(tasks)

@@ -136,7 +136,7 @@ def _scorers(registry: Registry) -> None:
             ),
             validity=params.one_of(*_RULES, about="which paths count"),
             also=params.list_of(
-                params.one_of(*_RULES), about="rules whose utility is computed beside, at the judge's price"
+                params.one_of(*_RULES), about="rules whose utility is also computed, at the judge's price"
             ),
             strength_of=params.one_of("factual", "valid", about="whose class sizes are judged"),
             least_true=params.number(0, 1, about="the share of true triples that a path needs to count (1: all)"),
@@ -159,7 +159,7 @@ def _scorers(registry: Registry) -> None:
 
 
 def _utilities() -> Sequence[str]:
-    """The names of the utilities: under the rule in use, and under those computed beside it, at each patience."""
+    """The names of the utilities: under the rule in use, and under those computed next to it, at each patience."""
     suffixes = ("", *(f"_{rule}" for rule in _RULES))
     return [f"creative_utility{suffix}@{step / 10:.1f}" for suffix in suffixes for step in range(11)]
 

@@ -24,7 +24,7 @@ LINKED = {
 
 @pytest.fixture(scope="module")
 def thinking(tmp_path_factory: pytest.TempPathFactory, minilm: Any) -> Path:
-    """Runs of a model that shows its reasoning beside the answer, of one with think tags, and of one with neither."""
+    """Runs of a model that shows its reasoning next to the answer, of one with think tags, and of one with neither."""
     folder = tmp_path_factory.mktemp("thinking")
 
     def script(request: Received) -> Answer | None:

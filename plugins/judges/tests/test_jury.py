@@ -195,7 +195,7 @@ def test_scorers_of_a_panel_share_their_jurors(judged, tmp_path):
 
 def test_a_pool_without_enough_others_is_refused_before_the_first_call(judged, tmp_path):
     task = write(tmp_path, "scale: [1, 5], draw: 3, except: target")
-    with pytest.raises(UsageError, match="the jury of 'judge' needs 3 models beside the target, and has 2"):
+    with pytest.raises(UsageError, match="the jury of 'judge' needs 3 models in addition to the target, and has 2"):
         judged(task, roles={**models(), "b": MODEL})
     with pytest.raises((UsageError, TaskError), match="cannot be drawn from 2 roles"):
         judged(write(tmp_path, "scale: [1, 5], draw: 3", roles="a, b"), roles=models("ab"))

@@ -41,7 +41,7 @@ FIVE = ScaleVerdict(1, 5)
         ('{"rating": 4, "confidence": 5}', 4),
         ('{"reason": "2 flaws", "score": 4}', 4),
         ('```json\n{"score": 3}\n```', 3),
-        # other numbers beside it
+        # other numbers next to it
         ("Rating: 4\nConfidence: 2", 4),
         ("I am 90% sure: 4", 4),
         ("Originality 2. Fluency 3. Final score: 4", 4),

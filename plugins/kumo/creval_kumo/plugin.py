@@ -82,7 +82,7 @@ def _register_game(registry: Registry) -> None:
         "scorer",
         "kumo_play",
         "creval_kumo.task.scoring:KumoPlay",
-        "success and counts of actions, beside optimal play",
+        "success and counts of actions, next to optimal play",
         produces=("success_rate", "tests", "paper_compat", "relative_action_count", "parse_error_rate"),
         ranges={**_ENDS, **dict.fromkeys(("tests", "paper_compat"), (0, None)), "relative_action_count": (-1, None)},
         scores_failures=True,

@@ -113,7 +113,7 @@ class CompletionsProvider(ChatProvider):
         return self._tokenizer[0]
 
     async def _root(self, path: str, body: bytes | None) -> bytes | None:
-        """Call a path beside the protocol's own, above its /v1."""
+        """Call a path next to the protocol's own, above its /v1."""
         method = "GET" if body is None else "POST"
         address = self.address(path, above="/v1")
         status, _, data = await self.call(method, address, data=body, headers=_JSON)

@@ -1,4 +1,4 @@
-"""The analyses: Table 3 beside a run, human numbers from the shipped lists, figures."""
+"""The analyses: Table 3 next to a run, human numbers from the shipped lists, figures."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_human_numbers_by_their_definition(solutions: list[list[str]]) -> None:
 
 @given(st.lists(NAMES, min_size=2, max_size=5), st.sets(st.sampled_from(VOCABULARY)))
 def test_human_neogauge_is_within_both(solutions: list[list[str]], constraints: set[str]) -> None:
-    """Beside the others a solution can be new; without constraints NeoGauge is divergent creativity."""
+    """Next to the others a solution can be new; without constraints NeoGauge is divergent creativity."""
     mean, best = human_neogauge(solutions, constraints)
     assert 0 <= mean <= min(human_convergent(solutions, constraints), human_divergent(solutions) + 1e-12)
     assert mean <= best <= 1

@@ -10,7 +10,7 @@ import pytest
 from support.commands import creval
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "openended.md"
-pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="the documentation is not beside the package")
+pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="the documentation is not next to the package")
 
 
 def test_the_task_on_the_page_works(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_entropy_beside_criteria(run: str) -> None:
 
 
 def test_stories_that_repeat_a_sentence_are_in_the_unfiltered_numbers(run: str) -> None:
-    """Table 18 beside Table 5."""
+    """Table 18 next to Table 5."""
     scores = scores_of(run, "bookmia_jury_own")
     repeated = [score for score in scores if score.details["repeated_step"]]
     stays = len(scores) - len(repeated)

@@ -2,7 +2,7 @@
 
 All that a page shows, as plain data.
 
-The numbers that a paper printed, beside those of a run: `published.csv` in a plugin's folder of tasks.
+The numbers that a paper printed, next to those of a run: `published.csv` in a plugin's folder of tasks.
 
 Its columns are task, metric, model, value, source (paper and table), equal (what must be the paper's for a number to be
 compared with it, of PARTS), and where they are wanted standard_error and remark: in what the paper's number was made

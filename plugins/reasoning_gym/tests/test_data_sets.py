@@ -1,4 +1,4 @@
-"""Every data set: its own answer in the forms of models, fifty damaged ones, and the library's verifier beside ours."""
+"""Every data set: its own answer in the forms of models, fifty damaged ones, the library's verifier and ours."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ EXIT_CODES: Mapping[Decision, int] = {"go": 0, "no-go": 10, "undecided": 11}
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A rule with what was found: the number (a difference for a rule beside a baseline), its interval, the answer."""
+    """A rule with what was found: the number (a difference for a rule next to a baseline), its interval, the answer."""
 
     rule: Rule
     task: str
@@ -87,7 +87,7 @@ def _placed(rule: Rule, low: float | None, high: float | None) -> Answer:
 
 
 def _beside(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Checked:
-    """A rule beside a baseline; the difference counts as a gain, whichever way the metric is better."""
+    """A rule next to a baseline; the difference counts as a gain, whichever way the metric is better."""
     if comparison.higher_is_better is None:
         raise UsageError(
             f"{comparison.metric!r} of {task!r} does not say which way is better",

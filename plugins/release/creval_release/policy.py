@@ -31,7 +31,7 @@ class Rule:
 
     @property
     def of_baseline(self) -> bool:
-        """Whether the rule speaks of the run beside another."""
+        """Whether the rule speaks of the run next to another."""
         return self.demand in ("no_worse_by", "better")
 
     @property

@@ -76,7 +76,7 @@ class MergedRun:
 def merge_runs(folders: Sequence[Path], output: Path, command: str = "") -> MergedRun:
     """Make one run of its parts, in the order of the undivided run. The parts stay as they are.
 
-    Only tables of where lines stand are held. Until all is written it is in a hidden folder beside `output`, so
+    Only tables of where lines stand are held. Until all is written it is in a hidden folder next to `output`, so
     that a process that is killed leaves no run behind; the next merge clears that away.
     Raises RunError (no parts of one run, one is at work, samples that differ, damaged rows, a full disk), UsageError,
     and TaskError or DataError where the tasks or data of the runs are not here.

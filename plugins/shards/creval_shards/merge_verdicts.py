@@ -37,7 +37,7 @@ class Verdicts:
 
 
 class CallRanks:
-    """Where a call belongs: beside the sample for which it was made first, tasks in their order."""
+    """Where a call belongs: next to the sample for which it was made first, tasks in their order."""
 
     def __init__(self, plans: Sequence[TaskPlan], rankings: Sequence[Ranking], merged: Sequence[Merged]) -> None:
         self._tasks: dict[str, tuple[int, Ranking]] = {}
@@ -105,7 +105,7 @@ _FIX = "Remove the line, resume that run, merge again."
 
 
 def merge_calls(parts: Sequence[ShardRun], target: RunFolder, role: str, places: CallRanks) -> Verdicts:
-    """Write the calls of a role in one order: beside the sample for which each was made, those of a question together.
+    """Write the calls of a role in one order: next to the sample for which each was made, those of a question together.
 
     A question that several parts asked has all its calls, numbered on (`attempt`); the verdict that is used comes
     last, which is that of the part whose sample comes first, and the others name it (`instead`). Lines that are equal

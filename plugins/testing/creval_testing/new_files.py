@@ -100,7 +100,7 @@ def taken_name(name: str) -> str | None:
 
 
 def new_task(file: Path, kind: str) -> Sequence[Path]:
-    """Write a task file that begins as one of `KINDS`, and its data beside it; returns both.
+    """Write a task file that begins as one of `KINDS`, and its data next to it; returns both.
 
     Raises UsageError where the file's name cannot be a task's, or one of the two is there already.
     """

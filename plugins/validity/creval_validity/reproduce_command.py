@@ -1,4 +1,4 @@
-"""`creval validity reproduce`: Table 1 of the paper beside its recomputation from Tables 3 and 4."""
+"""`creval validity reproduce`: Table 1 of the paper next to its recomputation from Tables 3 and 4."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_versions_of_a_task_do_not_mix_silently(tmp_path: Path) -> None:
 
 
 def test_settings_of_the_user_make_a_column_of_their_own(tmp_path: Path) -> None:
-    """Such a number is in no column with plain ones, and so beside no published one."""
+    """Such a number is in no column with plain ones, and so next to no published one."""
     own = {"generation_overrides": {"temperature": None}, "condition_overrides": {}, "replaced_data": "x.jsonl"}
     plain = run(tmp_path / "a", "openai/gpt-5", task("dat", metric("dat", 80.0)))
     other = run(tmp_path / "b", "openai/o3", task("dat", metric("dat", 70.0), **own))

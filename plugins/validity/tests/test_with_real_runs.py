@@ -1,4 +1,4 @@
-"""From answers to a correlation: real runs of the RAT, replayed from files, analysed beside the shipped benchmarks."""
+"""From answers to a correlation: real runs of the RAT, replayed from files, analysed next to the shipped benchmarks."""
 
 from __future__ import annotations
 

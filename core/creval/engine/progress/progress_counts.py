@@ -92,7 +92,7 @@ class Counting(ABC):
     def facts(self) -> str:
         """Return rate and spend so far, and while answers are asked for how many samples failed.
 
-        What scoring finds is in the table: beside it the failures of all tasks would pass for those of one.
+        What scoring finds is in the table: next to it the failures of all tasks would pass for those of one.
         """
         seconds = time.monotonic() - self._begun
         words = [_rate(self._made / seconds)] if seconds > 0.5 and self._made else []

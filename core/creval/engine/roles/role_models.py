@@ -1,4 +1,4 @@
-"""The models of a run by role, sharing one budget and one limiter a provider."""
+"""The models of a run by role, sharing one budget and one limiter per provider."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RoleModels:
     """Opens the model of a role when it is first asked. `--base-url` belongs to the model of one role, `addressed`,
     and to roles for which the very same model is named.
 
-    `own` is what the user says of a role beside its model (`RunOptions.role_options`). With `batching` calls over a
+    `own` are a role's settings other than its model (`RunOptions.role_options`). With `batching` calls over a
     network go out in batches, when nothing else of these models is in flight.
     """
 

@@ -214,7 +214,7 @@ class TaskScoring:
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
-        begun = status in FAILED and bool(sample.answers) and any(part.traits.scores_begun for part in self.scorers)
+        begun = status.is_failure and bool(sample.answers) and any(part.traits.scores_begun for part in self.scorers)
         if begun:
             with suppress(Exception):  # a plugin's parser: the sample has failed anyway
                 parsed = [chain.parse(answer) for answer in sample.answers]
@@ -321,7 +321,7 @@ def _declared(ref: ComponentRef, registry: Registry) -> list[str]:
 
 
 def _renamed(score: Score, ref: ScorerRef) -> Score:
-    """Return a score under the names that the task gives it; what is beside the numbers gets its name's ending too."""
+    """Return a score under the names that the task gives it; what is next to the numbers gets its name's ending too."""
     beside = replace(ref, single=False)
     return replace(
         score,

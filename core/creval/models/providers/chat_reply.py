@@ -115,7 +115,7 @@ def _inner_text(value: Any, depth: int = 0) -> str:
 
 
 def told_reasoning(message: Mapping[str, Any]) -> str:
-    """Return the reasoning that a message holds beside its content, under the first of its names that holds some."""
+    """Return the reasoning that a message holds next to its content, under the first of its names that holds some."""
     for name in _MESSAGE_FIELDS:
         if isinstance(message.get(name), str) and message[name]:
             return str(message[name])

@@ -105,7 +105,7 @@ class Address:
 
     @property
     def secrets(self) -> tuple[str | None, ...]:
-        """What may be in no message: the key, and what the query holds beside harmless parameters."""
+        """What may be in no message: the key, and what the query holds apart from harmless parameters."""
         return (self.key, *address_secrets(self.address("")))
 
 

@@ -149,7 +149,7 @@ def register_protocols(registry: Registry) -> None:
 
 def register_resources(registry: Registry) -> None:
     """Add them to the registry."""
-    registry.add("wordlist", "file", "creval.resources.wordlists:open_word_file", "a text file, one word a line")
+    registry.add("wordlist", "file", "creval.resources.wordlists:open_word_file", "a text file, one word per line")
 
 
 def register_executors(registry: Registry) -> None:

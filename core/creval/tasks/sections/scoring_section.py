@@ -82,7 +82,7 @@ def _suffix(reading: str, said: Mapping[str, str]) -> str:
 
 
 def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | None, Mapping[str, str]]:
-    """Return a scorer, and what the file says of it beside its own parameters: `reading` and `as`."""
+    """Return a scorer, and what the file says of it in addition to its parameters: `reading` and `as`."""
     component = reading.registry.find("scorer", given.name)
     own = component.parameters.get("properties", {}) if component is not None else {}
     beside = {key: given.parameters.get(key) for key in ("reading", "as") if key not in own}

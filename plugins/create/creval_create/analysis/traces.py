@@ -35,7 +35,7 @@ class Explored:
 
 
 def trace_of(sample: Sample) -> str:
-    """Return the reasoning of a sample's target: what the provider shows beside the answer, or inside think tags."""
+    """Return the reasoning of a sample's target: what the provider shows next to the answer, or inside think tags."""
     found = []
     for call in sample.calls:
         reply = call.reply if call.role == "target" else None

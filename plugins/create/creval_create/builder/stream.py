@@ -30,7 +30,7 @@ def triples(files: Sequence[Path]) -> Iterator[Edge]:
                     raise DataError(
                         f"{len(parts)} columns instead of head, relation and tail, separated by tabs",
                         where=f"{file}:{number}",
-                        fix="Write one triple a line: Q42<TAB>P106<TAB>Q36180",
+                        fix="Write one triple per line: Q42<TAB>P106<TAB>Q36180",
                     )
                 yield Edge(*parts)
 

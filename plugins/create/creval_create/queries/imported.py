@@ -24,7 +24,7 @@ def home(options: DataOptions) -> Path:
 
 
 def keep(docs: Sequence[dict[str, Any]], origin: Imported, options: DataOptions) -> Path:
-    """Write the queries, and beside them where they came from (`origin`: file or data set, sha256 or revision)."""
+    """Write the queries, and next to them where they came from (`origin`: file or data set, sha256 or revision)."""
     file = home(options) / "published.jsonl"
     write_lines(file, (json.dumps(doc, ensure_ascii=False) + "\n" for doc in docs))
     write_json(file.with_name("published.origin.json"), origin)

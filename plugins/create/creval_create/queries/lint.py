@@ -75,5 +75,5 @@ def _graph(row: Mapping[str, Any], triples: Sequence[Sequence[str]]) -> list[str
 
 
 def _plain(text: Any) -> str:
-    """Words only, so that a comma or a bracket beside a name does not hide it."""
+    """Words only, so that a comma or a bracket next to a name does not hide it."""
     return " ".join(re.findall(r"\w+", normal(str(text))))

@@ -32,7 +32,7 @@ class CreativeUtility:
     Rules: `variant` and single settings as in `Rules`. Only distinct paths that are valid under `validity`, or under
     one of the rules in `also`, are judged. Scores, G from 0.0 to 1.0 in steps of 0.1 (Figure 4):
 
-    - `creative_utility@G`; with `also` beside it `creative_utility_shared@G` and so on
+    - `creative_utility@G`; with `also` next to it `creative_utility_shared@G` and so on
     - `exact_utility@0.9` and `exact_gap@0.9`, the best order's value and what it is above the greedy one, for sets of
       at most eight paths
     - `strength` (of the strongest path, 0 for an empty set), `distance` (mean over pairs; none below two paths)

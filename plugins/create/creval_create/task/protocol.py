@@ -43,7 +43,7 @@ class CreateProtocol:
         return self._calls, self._calls
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Calls of the judge a sample, fewest and most: two a path, asked once more where they can't be read.
+        """Calls of the judge a sample, fewest and most: two per path, asked once more where they can't be read.
 
         The scorer asks them, but how many answers there will be only the protocol knows. An empty set costs none.
         """

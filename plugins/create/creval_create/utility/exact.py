@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["MOST_PATHS", "exact_utility"]
 
 MOST_PATHS = 8
-"""Sets up to this size are solved exactly beside the greedy order."""
+"""Sets up to this size are solved exactly next to the greedy order."""
 
 
 def exact_utility(qualities: Sequence[float], distances: np.ndarray, patience: float) -> float:

@@ -31,7 +31,7 @@ def greedy(qualities: Sequence[float], distances: np.ndarray) -> Ordered:
 def greedy_from(qualities: Sequence[float], distances: np.ndarray, start: int | None) -> Ordered:
     """The same from a given first path."""
     worth = np.asarray(qualities, dtype=np.float64)
-    beside = distances * worth  # row i: what each path would add beside the i-th alone
+    beside = distances * worth  # row i: what each path would add next to the i-th alone
     gains = worth.copy()
     order: list[int] = []
     added: list[float] = []

@@ -41,7 +41,7 @@ def _read_pins() -> Pins:
 class PublishedFiles:
     """The files of the published games. `folder` keeps them as they lie in the repository, `address` serves it.
 
-    `offline` forbids the network; `fix` is then the advice beside the error. `pins` are the sha256 by domain, `agent`
+    `offline` forbids the network; `fix` is then the advice next to the error. `pins` are the sha256 by domain, `agent`
     that of the file AGENT.
     """
 

@@ -38,7 +38,7 @@ _MISMATCH = (
 
 
 class TableAnalysis:
-    """Kind `analysis`: Table 3 and Figures 4 and 7 over runs, beside the paper's GPT-4."""
+    """Kind `analysis`: Table 3 and Figures 4 and 7 over runs, next to the paper's GPT-4."""
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse neocoder-table`."""
@@ -85,7 +85,7 @@ class HumanAnalysis:
         return (_SUITE, _OUTPUT, _NO_PLOTS, FieldSpec("offline", "boolean", False, "Do not use the network."))
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Compute the human numbers, in percent, and draw the runs beside them."""
+        """Compute the human numbers, in percent, and draw the runs next to them."""
         opened = open_runs(runs) if runs else []
         suite = one_suite(opened, options.get("suite")) if opened else None
         data = DataOptions.from_environment(offline=bool(options.get("offline")))
@@ -95,8 +95,8 @@ class HumanAnalysis:
             ("divergent, lists as shipped (Eq. 6)", 100 * human.divergent),
             ("divergent, within the vocabulary (Eq. 6)", 100 * human.divergent_in_vocabulary),
         ]
-        rows += [(f"NeoGauge beside the others, state {t}", 100 * human.neogauge[t]) for t in STATES]
-        rows += [(f"NeoGauge of the best beside the others, state {t}", 100 * human.best_neogauge[t]) for t in STATES]
+        rows += [(f"NeoGauge next to the others, state {t}", 100 * human.neogauge[t]) for t in STATES]
+        rows += [(f"NeoGauge of the best next to the others, state {t}", 100 * human.best_neogauge[t]) for t in STATES]
         rows += [
             (f"share of {name!r} among all mentions", 100 * count / human.mentions.total())
             for name, count in human.mentions.most_common(5)

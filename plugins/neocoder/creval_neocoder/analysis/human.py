@@ -19,7 +19,7 @@ class HumanNumbers:
 
     `convergent[t]` is Eq. 5 in state t over the problems that have it; `divergent` Eq. 6 with the lists as shipped,
     `divergent_in_vocabulary` without the names outside the 34. `union` is the mean size of T-hat, `mentions` how often
-    each technique is named, once a solution. `neogauge[t]` is NeoGauge of the solutions in state t, each beside the
+    each technique is named, once a solution. `neogauge[t]` is NeoGauge of the solutions in state t, each next to the
     others, and `best_neogauge[t]` that of the best solution to each problem.
     """
 

@@ -115,7 +115,7 @@ def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> li
 
 
 def draw_common(found: Mapping[int, Counter[str]], human: Counter[str], base: Path) -> list[Path]:
-    """Figure 2: the five commonest techniques by state as shares of all mentions, beside the human solutions."""
+    """Figure 2: the five commonest techniques by state as shares of all mentions, next to the human solutions."""
     columns = {**{f"t = {state}": counts for state, counts in sorted(found.items())}, "human": human}
     names = list(dict.fromkeys(name for counts in columns.values() for name, _ in counts.most_common(_COMMON)))
     with FIGURES.draw(1, 1, 1.5 + 0.9 * len(columns), 3.6) as (figure, axes):

@@ -1,4 +1,4 @@
-"""`creval analyse neocoder-strategies`: runs with a reasoning strategy beside the plain run of the same model."""
+"""`creval analyse neocoder-strategies`: runs with a reasoning strategy next to the plain run of the same model."""
 
 from __future__ import annotations
 

@@ -85,6 +85,6 @@ def _with_changed(problems: Iterable[Problem], package: str) -> list[Problem]:
 
 
 def _by_problem(package: str, name: str) -> dict[str, Any]:
-    """What a file beside the problems says of the cases of each."""
+    """What a file next to the problems says of the cases of each."""
     text = files(package).joinpath(name).read_text(encoding="utf-8")
     return {row["problem"]: row["cases"] for row in map(json.loads, text.splitlines())}

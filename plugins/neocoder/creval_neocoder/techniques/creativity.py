@@ -52,7 +52,7 @@ def human_divergent(solutions: Sequence[Sequence[str]]) -> float:
 
 
 def human_neogauge(solutions: Sequence[Sequence[str]], constraints: Collection[str]) -> tuple[float, float]:
-    """Return NeoGauge of the human solutions to one problem, each beside the others: the mean, and that of the best.
+    """Return NeoGauge of the human solutions to one problem, each next to the others: the mean, and that of the best.
 
     All of them are accepted, so one that follows the constraints counts its new share, and any other 0.
     """

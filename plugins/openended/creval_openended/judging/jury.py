@@ -60,7 +60,7 @@ class Jury:
                 shared.add(analyst, 0, points)
                 start.append({"round": 0, "by": analyst, "seen": [], "text": text})
         except (ModelError, ScoringError) as error:
-            failure = error  # each criterion lacks its score for this reason, and what was scored beside it stands
+            failure = error  # each criterion lacks its score for this reason, and what was scored next to it stands
 
         async def judge(criterion: Criterion) -> Verdict:
             if failure is not None:

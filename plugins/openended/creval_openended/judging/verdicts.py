@@ -19,7 +19,7 @@ from creval_openended.stepwise.filtering import filtered
 __all__ = ["COUNTS", "Verdict", "score_of"]
 
 COUNTS = ("overall", "confidence", "abstained", "judge_calls", "judge_input_tokens", "judge_output_tokens")
-"""The scores beside those of the criteria."""
+"""The scores next to those of the criteria."""
 
 _COSTS = COUNTS[3:]
 """What judging took: also of a solution that the task leaves out."""

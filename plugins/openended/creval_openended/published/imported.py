@@ -20,7 +20,7 @@ NEWEST = "newest"
 
 
 def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any], options: DataOptions) -> Path:
-    """Write the rows of a set, and beside them where they came from (file or data set, sha256 or commit)."""
+    """Write the rows of a set, and next to them where they came from (file or data set, sha256 or commit)."""
     file = _file(task, options)
     write_lines(file, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     write_json(file.with_suffix(".origin.json"), dict(origin))

@@ -1,4 +1,4 @@
-"""`creval analyse openended-performance`: entropy beside criteria by model (Tables 3 to 5, 18; Figures 6 and 17)."""
+"""`creval analyse openended-performance`: entropy next to criteria by model (Tables 3 to 5, 18; Figures 6 and 17)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODELS = FieldSpec(
     "models",
     "file",
     None,
-    "CSV with model, family and place (size or version): entropy and overall by place, a line a family.",
+    "CSV with model, family and place (size or version): entropy and overall by place, a line per family.",
 )
 _NOTES = (
     "overall is the mean of the criteria, over solutions that have a verdict on each. Where a task leaves out "

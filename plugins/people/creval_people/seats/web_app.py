@@ -97,7 +97,7 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
 
 
 def _allowed(refused: web.HTTPException) -> dict[str, str]:
-    """What a refusal must say beside its text: the methods that an address takes."""
+    """What a refusal must say next to its text: the methods that an address takes."""
     return {"Allow": refused.headers["Allow"]} if "Allow" in refused.headers else {}
 
 

@@ -14,7 +14,7 @@ from creval_validity.tables.score_table import ScoreTable
 __all__ = ["BOOTSTRAP", "INPUTS", "bootstrap_of", "chosen", "inputs_of", "texts", "with_composites"]
 
 INPUTS: tuple[FieldSpec, ...] = (
-    FieldSpec("csv", "path", (), "A CSV of scores: column model, then one column a score. May be repeated.", True),
+    FieldSpec("csv", "path", (), "A CSV of scores: column model, then one column per score. May be repeated.", True),
     FieldSpec(
         "shipped",
         "string",

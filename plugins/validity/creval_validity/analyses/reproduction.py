@@ -54,7 +54,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One number of Table 1 (criterion `validity` or `specificity`) beside its recomputation.
+    """One number of Table 1 (criterion `validity` or `specificity`) next to its recomputation.
 
     `difference` is recomputed minus printed. `n` models have all scores in the shipped tables.
     """

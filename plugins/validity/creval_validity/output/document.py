@@ -43,7 +43,7 @@ def _interval(found: Correlation | None) -> str:
 
 
 def _recomputed() -> str:
-    """Every recomputed cell beside the paper's."""
+    """Every recomputed cell next to the paper's."""
     comparisons = reproduce_table1()
     rows = []
     for v, s in zip(comparisons[::2], comparisons[1::2], strict=True):
@@ -126,7 +126,7 @@ def _summary() -> str:
 
 
 def _nested() -> str:
-    """Section 4.4 beside its recomputation."""
+    """Section 4.4 next to its recomputation."""
     table = shipped_table()
     rows = []
     for printed in paper_regressions():
@@ -142,7 +142,7 @@ def _nested() -> str:
 
 
 def _correlations() -> str:
-    """Correlations that the text and Table 2 state, beside their recomputation."""
+    """Correlations that the text and Table 2 state, next to their recomputation."""
     table = shipped_table()
     rows = []
     for printed in paper_correlations():

@@ -187,7 +187,7 @@ def trend_point_rows(result: TrendResult) -> Rows:
 
 
 def comparison_rows(comparisons: Iterable[Comparison]) -> Rows:
-    """One row a number of Table 1 beside its recomputation."""
+    """One row a number of Table 1 next to its recomputation."""
     columns = (
         "test",
         "benchmark",

@@ -33,7 +33,7 @@ class Correlation:
     """A correlation over `n` models with `k` controls regressed out of the benchmark.
 
     `df` is n - 2 - k; `p` is two-sided. `fisher` is exact in large samples for k = 0; for k > 0 it takes
-    the spread of a partial correlation and is approximate: read the bootstrap beside it.
+    the spread of a partial correlation and is approximate: read the bootstrap next to it.
     """
 
     r: float

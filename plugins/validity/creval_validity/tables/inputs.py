@@ -30,7 +30,7 @@ class InputRequest:
     """Where scores come from.
 
     `shipped`: which of the paper's tables join in; `auto` is `all` where nothing else is named and
-    `benchmarks` otherwise (own test scores beside the paper's benchmark scores). `conflict` says what holds
+    `benchmarks` otherwise (own test scores next to the paper's benchmark scores). `conflict` says what holds
     where own and shipped data differ for the same model and column. `repeated`: what to do with several
     runs of one model on one metric.
     """

@@ -115,7 +115,7 @@ def table3() -> ScoreTable:
 
 
 def table3_standard_errors() -> ScoreTable:
-    """Return the standard errors that Table 3 prints beside its means (the RAT has none), as `<test>_sem`."""
+    """Return the standard errors that Table 3 prints next to its means (the RAT has none), as `<test>_sem`."""
     return _table3().only(name for name in _table3().columns if name.endswith("_sem"))
 
 

@@ -26,7 +26,7 @@ def _rules(options: Any) -> Rules:
 
 
 class CreateStrategies:
-    """Kind `analysis`: each prompting strategy beside the base prompt, paired by query, and as bars (Figure 3)."""
+    """Kind `analysis`: each prompting strategy next to the base prompt, paired by query, and as bars (Figure 3)."""
 
     example = "runs/strategies --output figures"
 
@@ -46,7 +46,7 @@ class CreateStrategies:
                         rows.append((model, base, strategy, *_beside(plain, tasks[f"{base}_{strategy}"], rules)))
         if not rows:
             raise DataError(
-                "the runs hold no strategy beside its base prompt",
+                "the runs hold no strategy in addition to its base prompt",
                 fix="Make them: creval --tasks create_strategies --model MODEL",
             )
         columns = ("model", "base", "strategy", "s base", "s", "difference", "low", "high", "queries", "paths ratio")

@@ -72,7 +72,7 @@ class CreateDistinctiveness:
             raise UnknownNameError("population", str(chosen["own"]), _OWN, where="--own")
         population = Population.of(iterate_sets(runs))
         if len(population.runs) < 2 and chosen["own"] == "run":
-            raise DataError("one run has no population beside it", fix="Name several runs, or --own others.")
+            raise DataError("one run has no population", fix="Name several runs, or --own others.")
         query = chosen["query"]
         if query is not None and query not in population.queries:
             raise UnknownNameError("query", str(query), population.queries, where="--query")

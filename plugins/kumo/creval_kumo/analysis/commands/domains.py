@@ -86,7 +86,7 @@ def _plain(model: str) -> str:
 
 
 def _plot(rows: Sequence[Row], base: Path) -> list[Path]:
-    """Draw both numbers as heat maps: a row a domain and difficulty, a column a model, the best model first."""
+    """Draw both numbers as heat maps: a row a domain and difficulty, a column per model, the best model first."""
     places = list(dict.fromkeys(row[:2] for row in rows))
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
