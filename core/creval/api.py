@@ -103,7 +103,7 @@ def run(
     """Run tasks (names, suites, YAML paths) on a model and return the result.
 
     `observer` is notified of what happens. `seat` is where a person answers, where the model is `human/NAME`
-    (default: the terminal). `progress` shows how far the run is, in addition to the observer: True always, in a notebook
+    (default: the terminal). `progress` shows how far the run is, next to the observer: True always, in a notebook
     as a bar and elsewhere on standard error; None in a notebook alone; False never.
 
     Raises CrevalError: UnknownNameError, TaskError, DataError, MissingPartError, RunError ... before the first call.

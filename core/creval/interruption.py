@@ -16,12 +16,12 @@ __all__ = ["CURRENT", "Interruption"]
 class Interruption:
     """Whether a signal has asked this command to end, and the task of the event loop that then has to.
 
-    `signal` is its number, None as long as there was none. `goes_on` is the command that resumes the run.
+    `signal` is its number, None as long as there was none. `resume_command` is the command that resumes the run.
     """
 
     def __init__(self) -> None:
         self.signal: int | None = None
-        self.goes_on: str | None = None
+        self.resume_command: str | None = None
         self._task: asyncio.Task[object] | None = None
 
     @contextmanager

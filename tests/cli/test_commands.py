@@ -332,7 +332,7 @@ def test_a_key_in_the_environment_reaches_no_file_and_no_message(folder: Path) -
         assert not file.is_file() or key.encode() not in file.read_bytes(), file
 
 
-def test_a_secret_in_an_address_reaches_no_file_and_is_given_again_to_go_on(folder: Path) -> None:
+def test_a_secret_in_an_address_reaches_no_file_and_is_given_again_to_resume(folder: Path) -> None:
     secret = "never-to-be-seen-0123456789"
     with ChatServer(answer="ok") as server:
         url = f"{server.url}?sig={secret}"
@@ -352,7 +352,7 @@ def test_a_secret_in_an_address_reaches_no_file_and_is_given_again_to_go_on(fold
         assert not file.is_file() or secret.encode() not in file.read_bytes(), file
 
 
-def test_ctrl_c_names_the_command_that_goes_on(folder: Path) -> None:
+def test_ctrl_c_names_the_command_that_resumes(folder: Path) -> None:
     with ChatServer(answer="ok", latency=0.3) as server:
         command = ["--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--concurrency", "1"]
         process = start(folder, *command, "--output", "stopped")

@@ -78,7 +78,7 @@ def test_one_sample_is_shown_whole_with_its_thinking_folded(made: Path, capsys: 
     assert "unknown sample 'w9'" in capsys.readouterr().err
 
 
-def test_another_yaml_scores_the_same_answers_beside_the_old_scores(
+def test_another_yaml_scores_the_same_answers_next_to_the_old_scores(
     made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, again = str(made / "run"), str(made / "lenient")

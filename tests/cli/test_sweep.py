@@ -57,7 +57,7 @@ def asked(server: ChatServer) -> Counter[str]:
 
 
 @pytest.mark.kills
-def test_a_killed_sweep_of_three_models_goes_on_with_what_is_missing(
+def test_a_killed_sweep_of_three_models_continues_with_what_is_missing(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_sweep(folder, server)

@@ -275,7 +275,7 @@ def test_values_become_plain_json_data() -> None:
 
 
 @pytest.mark.parametrize("row", ['{"id": "b", "id": "c"}', '{"id": "b", "deep": [{"x": 1, "x": 1}]}'])
-def test_a_key_that_stands_twice_is_a_fault_with_its_line(tmp_path: Path, row: str) -> None:
+def test_a_key_that_occurs_twice_is_a_fault_with_its_line(tmp_path: Path, row: str) -> None:
     name = "id" if '"c"' in row else "x"
     lines = tmp_path / "docs.jsonl"
     lines.write_text(f'{{"id": "a"}}\n{row}\n', encoding="utf-8")

@@ -161,7 +161,7 @@ def test_mmlu_takes_examples_of_the_same_subject_after_one_header(tmp_path: Path
     assert "law" not in mathematics
 
 
-def test_the_header_stands_once_before_turns_and_without_examples(tmp_path: Path) -> None:
+def test_the_header_occurs_once_before_turns_and_without_examples(tmp_path: Path) -> None:
     task = mmlu(tmp_path)
     task.write_text(task.read_text().replace("as: text", "as: turns"))
     turns = prompts(task)[0].split("\n--\n")

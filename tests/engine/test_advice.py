@@ -97,7 +97,7 @@ def test_lost_rows_come_back(run_in, capsys):
     assert len(list(open_run(folder).samples())) == 4
 
 
-def test_a_row_of_a_reused_run_is_no_reason_to_go_on_with_that_run(make_task, server, options, tmp_path):
+def test_a_row_of_a_reused_run_is_no_reason_to_resume_that_run(make_task, server, options, tmp_path):
     creval.run([make_task(docs=2)], MODEL, options(base_url=server.url, output=tmp_path / "old"))
     (tmp_path / "old" / "calls").mkdir()
     (tmp_path / "old" / "calls" / "judge.jsonl").write_text("{]\n")
@@ -151,7 +151,7 @@ def test_an_address_with_a_secret_is_asked_for(make_task, server, capsys):
     printed(capsys, 0, *shlex.split(command.replace("***", secret))[1:], "--max-calls", "9")
 
 
-def test_a_run_that_is_going_on_is_waited_for(run_in, capsys):
+def test_a_run_that_is_running_is_waited_for(run_in, capsys):
     folder = run_in()
     (folder / "results.json").unlink()
     hold = "import sys, time\nfrom pathlib import Path\nfrom creval.runs.lock import RunLock\n"
@@ -218,7 +218,7 @@ def test_an_aggregation_that_fails(install, make_task, server, tmp_path, capsys)
     printed(capsys, 0, *advised(said))
 
 
-def test_an_error_before_the_first_sample_leaves_nothing_to_go_on_with(make_task, tmp_path, capsys):
+def test_an_error_before_the_first_sample_leaves_nothing_to_resume(make_task, tmp_path, capsys):
     with ChatServer(lambda received: HttpError(401, {"message": "bad key"})) as server:
         given = ["--tasks", make_task(docs=1), "--model", MODEL, "--base-url", server.url, "--output", "my run"]
         said = printed(capsys, 2, *given)

@@ -42,7 +42,7 @@ def test_too_few_repeats_for_pass_at_k(make_task, server, options):
     creval.run([task], MODEL, options(base_url=server.url, repeats=5))
 
 
-def test_a_model_that_does_not_go_on_with_a_text(make_task, server, options, tmp_path):
+def test_a_model_that_cannot_continue_a_text(make_task, server, options, tmp_path):
     task = make_task()
     with (tmp_path / "parrot.yaml").open("a", encoding="utf-8") as file:
         file.write("requires: [continues]\n")
@@ -144,7 +144,7 @@ def test_a_run_is_never_overwritten(make_task, server, options):
         creval.run([task], MODEL, options(base_url=server.url))
 
 
-def test_settings_under_extra_are_sent_beside_the_others_and_null_takes_one_away(make_task, server, options):
+def test_settings_under_extra_are_sent_next_to_the_others_and_null_takes_one_away(make_task, server, options):
     given = options(base_url=server.url, generation={"extra": {"top_a": 0.5}, "max_tokens": None})
     creval.run([make_task(docs=1)], MODEL, given)
     (sent,) = server.requests
@@ -246,7 +246,7 @@ def test_what_a_component_within_another_asks(make_task, server, options, tmp_pa
 
 
 @pytest.mark.usefixtures("needy")
-def test_code_runs_only_with_leave(make_task, server, options, tmp_path):
+def test_code_runs_only_with_consent(make_task, server, options, tmp_path):
     task = with_scorer(make_task, tmp_path, "runs", "resources: {sandbox: box}\n")
     refuse(server, options, [task], UsageError, "runs code that the model wrote")
 

@@ -203,7 +203,7 @@ def test_a_sample_is_shown_with_its_texts_where_that_is_asked_for(task, monkeypa
     assert json.loads(shown[2].output)["doc_fields"]["word"] == f"{SECRET} 0"
 
 
-def test_without_the_data_the_folder_is_read_as_it_stands(task, monkeypatch, tmp_path, options):
+def test_without_the_data_the_folder_is_read_as_it_is(task, monkeypatch, tmp_path, options):
     with ChatServer(Quoting()) as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         result = creval.run([task], "hosted_vllm/x", options(roles=JUDGE))

@@ -117,7 +117,7 @@ def test_scoring_again_needs_it_again(folder: Path) -> None:
     assert again.results["tasks"] == json.loads(before)["tasks"]
 
 
-def test_going_on_needs_it_again(folder: Path) -> None:
+def test_resuming_needs_it_again(folder: Path) -> None:
     (folder / "scores" / "doubling.jsonl").unlink()
     with pytest.raises(UsageError, match=REFUSED) as caught:
         resume(folder)

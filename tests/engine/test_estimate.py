@@ -99,7 +99,7 @@ def test_hard_games_are_longer_than_easy_ones(options, monkeypatch):
     assert hard.price.high is None  # games set no limit of an answer
 
 
-def test_a_total_stands_below_several_tasks(make_task, options):
+def test_a_total_is_below_several_tasks(make_task, options):
     found = estimate_run([make_task("one", docs=4), make_task("two", docs=8)], "openai/gpt-4o-mini", options())
     assert (found.total.samples, found.total.calls) == (12, (12, 12))
     for column in range(2, 6):

@@ -172,7 +172,7 @@ PLUGIN = """
 """
 
 
-def test_whatever_a_protocol_does_the_run_goes_on(make_task, options, install):
+def test_whatever_a_protocol_does_the_run_continues(make_task, options, install):
     install("strange", PLUGIN, PROTOCOLS)
     task = make_task(docs=8, extra="protocol: odd\n")
 

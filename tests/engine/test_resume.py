@@ -54,7 +54,7 @@ def test_errored_samples_are_made_again_and_stand_once(make_task, options):
     assert finished.results["tasks"][0]["metrics"][0]["value"] == 0.75
 
 
-def test_the_budget_stops_a_run_and_a_higher_one_goes_on(make_task, server, options):
+def test_the_budget_stops_a_run_and_a_higher_one_continues(make_task, server, options):
     result = creval.run([make_task(docs=20)], MODEL, options(base_url=server.url, max_calls=7))
     assert len(server.requests) == 7
     assert result.status == "budget"
@@ -265,7 +265,7 @@ def normal(data: dict) -> dict:
     return json.loads(json.dumps(data, sort_keys=True))
 
 
-def test_interrupted_by_the_user_a_run_can_go_on(make_task, server, options, monkeypatch):
+def test_interrupted_by_the_user_a_run_can_be_resumed(make_task, server, options, monkeypatch):
     task = make_task(docs=30)
     count = 0
 
@@ -293,7 +293,7 @@ def test_interrupted_by_the_user_a_run_can_go_on(make_task, server, options, mon
 # --- a full disk ------------------------------------------------------------------------------------
 
 
-def test_a_full_disk_stops_cleanly_and_the_run_can_go_on(make_task, server, options, monkeypatch):
+def test_a_full_disk_stops_cleanly_and_the_run_can_be_resumed(make_task, server, options, monkeypatch):
     """Writes fail with ENOSPC from some moment on, the first of them after half a line."""
     import errno
 
@@ -382,7 +382,7 @@ def test_lines_keep_whatever_a_model_says():
     assert json.loads(line) == record
 
 
-def test_going_on_reads_each_saved_row_as_often_as_it_must(make_task, server, options, monkeypatch):
+def test_resuming_reads_each_saved_row_as_often_as_it_must(make_task, server, options, monkeypatch):
     """A finished run: every sample and every score once (checked, counted and aggregated), and no doc after the first
     reading of the data. Passes over a million rows are what a resume takes its time for."""
     task = make_task(docs=6, repeats=2)

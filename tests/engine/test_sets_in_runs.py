@@ -51,7 +51,7 @@ def test_the_mean_is_the_share_of_distinct_answers(task: str, run_task: Any, rep
     assert done.metrics("again")["distinct"]["value"] == pytest.approx(2 / 3)
 
 
-def test_a_run_that_goes_on_scores_the_sets_anew(task: str, run_task: Any, replay: Any) -> None:
+def test_a_resumed_run_scores_the_sets_anew(task: str, run_task: Any, replay: Any) -> None:
     recorded = replay(lines("a", "b")[:5])
     done = run_task(task, recorded, max_retries=0)
     assert done.metrics("again")["distinct"]["value"] == 1.0

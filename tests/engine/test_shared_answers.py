@@ -86,7 +86,7 @@ def test_other_questions_share_nothing(file, server, options):
     )
 
 
-def test_a_stopped_run_shares_what_it_goes_on_to_get(file, server, options):
+def test_a_stopped_run_shares_what_it_gets_when_resumed(file, server, options):
     result = creval.run([file, f"{file}:loose"], MODEL, options(base_url=server.url, max_calls=2, concurrency=1))
     assert [task["counts"]["skipped"] for task in result.results["tasks"]] == [2, 2]
     finished = resume(result.folder, max_calls=100)

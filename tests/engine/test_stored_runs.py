@@ -70,7 +70,7 @@ def _lines(folder: Path, kind: str, task: str) -> list[Any]:
     return list(read_lines(folder / kind / f"{task}.jsonl"))
 
 
-def test_a_run_of_a_local_task_goes_on(unpack: Callable[[str], Path], server: ChatServer) -> None:
+def test_a_run_of_a_local_task_is_resumed(unpack: Callable[[str], Path], server: ChatServer) -> None:
     folder = unpack("local")
     before = _lines(folder, "samples", "spelling")
     finished = resume(folder, max_calls=100)
@@ -92,7 +92,7 @@ def test_a_run_of_a_local_task_is_scored_again(unpack: Callable[[str], Path], se
 
 
 @pytest.mark.usefixtures("as_then")
-def test_a_run_of_plugins_tasks_that_are_variants_now_goes_on(unpack: Callable[[str], Path]) -> None:
+def test_a_run_of_plugins_tasks_that_are_variants_now_is_resumed(unpack: Callable[[str], Path]) -> None:
     folder = unpack("plugins")
     manifest = _manifest(folder)
     manifest["requested"], manifest["options"]["resources"] = ["kumo_easy_medical"], {}
@@ -107,7 +107,7 @@ def test_a_run_of_plugins_tasks_that_are_variants_now_goes_on(unpack: Callable[[
 
 
 @pytest.mark.usefixtures("as_then")
-def test_a_run_of_a_task_whose_version_was_raised_is_scored_again_but_does_not_go_on(
+def test_a_run_of_a_task_whose_version_was_raised_is_scored_again_but_is_not_resumed(
     unpack: Callable[[str], Path],
 ) -> None:
     folder = unpack("plugins")

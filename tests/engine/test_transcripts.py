@@ -20,7 +20,7 @@ def say(request: Received) -> str:
     return "fine" if request.prompt.startswith("Say") else "4"
 
 
-def test_the_calls_to_a_judge_stand_with_the_sample_that_asked_first(
+def test_the_calls_to_a_judge_are_with_the_sample_that_asked_first(
     install: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install("judged", HOOKS, PARTS)

@@ -425,7 +425,7 @@ def test_a_content_flag_within_a_reply_is_a_refusal_whatever_its_code(ask) -> No
     assert reply.completions[0].finish_reason == "content_filter"
 
 
-def test_vllm_goes_on_with_the_assistants_message(ask) -> None:
+def test_vllm_continues_with_the_assistants_message(ask) -> None:
     begun = dataclasses.replace(ask(), messages=(Message("user", "Count."), Message("assistant", "one, two,")))
     with ChatServer() as server:
         generate(hosted_vllm, server.url, begun, ask())

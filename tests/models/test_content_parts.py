@@ -103,7 +103,7 @@ def test_a_refusal_in_a_part() -> None:
         {"reasoning": {"text": "hm"}},
     ],
 )
-def test_reasoning_beside_the_content(message: dict[str, Any]) -> None:
+def test_reasoning_next_to_the_content(message: dict[str, Any]) -> None:
     assert first({"content": "B", **message}).reasoning == "hm"
 
 

@@ -122,7 +122,7 @@ def test_a_text_that_is_continued_may_be_at_its_end(ask) -> None:
 
 
 @pytest.mark.parametrize("completion", [Completion("", reasoning="hm"), Completion("", finish_reason="tool_calls")])
-def test_no_content_beside_reasoning_or_a_tool_call_is_one_try(ask, completion: Completion) -> None:
+def test_no_content_next_to_reasoning_or_a_tool_call_is_one_try(ask, completion: Completion) -> None:
     provider = Scripted(Reply((completion,), Usage(10, 5), cost=0.5))
     model = model_of(provider)
     assert run_virtual(model.generate(ask())).completions == (completion,)

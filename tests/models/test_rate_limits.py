@@ -152,7 +152,7 @@ def test_a_probe_that_answers_slowly_lets_others_in(ask: Any) -> None:
     assert max(service.starts) < 30
 
 
-def test_a_probe_that_fails_otherwise_spends_a_try_and_probing_goes_on(ask: Any) -> None:
+def test_a_probe_that_fails_otherwise_spends_a_try_and_probing_continues(ask: Any) -> None:
     def fate(now: float, number: int) -> float | Exception | None:
         if now < 20:
             return 0 if number <= 4 or number % 2 else RetryableModelError("oops", http_status=500)

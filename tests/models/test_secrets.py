@@ -39,7 +39,7 @@ def test_any_key_in_any_text_is_taken_out(key: str, before: str, after: str, dat
         assert piece not in redact(f"{before}{piece}{after}", (key,))
 
 
-def test_keys_of_the_environment_are_known_without_being_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_of_the_environment_are_found_without_being_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_VENDOR_API_KEY", "plainlookingvalue77")
     assert redact("the value plainlookingvalue77 is wrong") == "the value [key] is wrong"
 

@@ -135,7 +135,7 @@ def test_log_probabilities_that_do_not_fit_are_left_out(parts: tuple[str, ...]) 
     assert (completion.text, completion.logprobs, flags) == ("B", None, (THINKING, LOGPROBS_DROPPED))
 
 
-def test_reasoning_that_came_apart_stands_first() -> None:
+def test_reasoning_that_came_apart_comes_first() -> None:
     completion, _ = without_thinking(Completion("<think>two</think>B", reasoning="one"), NONE)
     assert completion.reasoning == "one\n\ntwo"
 

@@ -40,7 +40,7 @@ def test_the_script_finds_what_the_tasks_state(reference_data: Path) -> None:
     assert done.stdout.splitlines()[-1] == "6 tasks state what was found"
 
 
-def test_every_block_is_written_as_it_stands(tool: ModuleType) -> None:
+def test_every_block_is_written_as_it_is(tool: ModuleType) -> None:
     index = TaskIndex(load_plugins())
     texts = {file: file.read_text(encoding="utf-8") for file in {head.file for head in index.headers()}}
     lines = "\n".join(texts.values())
@@ -53,7 +53,7 @@ def test_every_block_is_written_as_it_stands(tool: ModuleType) -> None:
         assert tool.written(texts[head.file], head.variant, parity) == texts[head.file], head.name
 
 
-def test_a_first_block_stands_under_its_title(tool: ModuleType) -> None:
+def test_a_first_block_is_under_its_title(tool: ModuleType) -> None:
     text = "task: a\ntitle: A\nvariants:\n  b:\n    title: B\n    repeats: 2\n"
     once = tool.written(text, "b", {"answers": 1})
     assert once == 'task: a\ntitle: A\nvariants:\n  b:\n    title: B\n    parity: {"answers": 1}\n    repeats: 2\n'

@@ -37,7 +37,7 @@ def test_a_failing_refinement_sends_the_text_to_the_next_alternative():
     assert parsed.route == "lines > words"
 
 
-def test_an_extracting_parser_can_be_told_to_refine():
+def test_an_extracting_parser_can_be_set_to_refine():
     parsed = chain(("tagged", {"tag": "answer"}), ("last_number", {"refine": True})).parse("7 <answer>x = 5</answer> 9")
     assert parsed.value == 5.0
     assert parsed.route == "tagged > last_number"

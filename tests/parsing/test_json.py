@@ -59,7 +59,7 @@ def test_items_and_minimum_say_which_arrays_count():
         ('{"draft": ["a", "x"], "final": ["b", "c"]}', {"choose": "last"}, ["b", "c"]),
     ],
 )
-def test_the_task_names_the_list_that_it_wants(text, options, value):
+def test_the_task_names_the_list_that_it_requires(text, options, value):
     assert JsonArray(**options).parse(text).value == value
 
 

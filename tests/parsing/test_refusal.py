@@ -123,7 +123,7 @@ def test_any_text_is_judged(text, refusal):
         "Enjoy!",
     ],
 )
-def test_talk_about_a_list_is_told_from_its_items(line):
+def test_talk_about_a_list_is_distinguished_from_its_items(line):
     assert is_small_talk(line)
     assert not any(map(is_small_talk, ("sure", "ocean", "note", "hope", "Doorstop", "let", "hope chest")))
 

@@ -94,7 +94,7 @@ def test_repeats_inside_repeats_are_found(pattern):
 
 
 @pytest.mark.parametrize("pattern", [r"a+b+", r"(?:a{1,3})+", r"(\d+)-(\d+)", r"[a+]+", r"(?:ab)+c*", r"\(a+\)+"])
-def test_repeats_beside_repeats_are_none_inside(pattern):
+def test_repeats_next_to_repeats_are_none_inside(pattern):
     assert not has_nested_repeats(pattern)
 
 

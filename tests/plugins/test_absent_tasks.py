@@ -18,7 +18,7 @@ TASKS = sorted(
 )
 
 
-def test_every_task_of_ours_is_of_a_family_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_task_of_this_repository_is_of_a_family_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distributions, "installed_version", lambda name: None)
     assert len(TASKS) > 30
     name_of = distributions.absent_distribution_of_task

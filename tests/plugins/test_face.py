@@ -89,7 +89,7 @@ def test_an_unknown_name_is_no_name() -> None:
         exec("from creval import no_such_name")
 
 
-def test_names_that_former_versions_told_still_work() -> None:
+def test_names_of_earlier_versions_still_work() -> None:
     from creval.plugins import hookimpl
     from creval.types.components import Score
 

@@ -15,7 +15,7 @@ FIGURES = Figures("creval-rhyme", "Install it: pip install matplotlib")
 
 
 @pytest.mark.parametrize("place", ["upper", "lower", "right"])
-def test_a_legend_is_beside_the_data_and_names_each_series_once(place: str) -> None:
+def test_a_legend_is_next_to_the_data_and_names_each_series_once(place: str) -> None:
     with FIGURES.draw(1, 2, 7.0, 2.0) as (figure, axes):
         for axis in axes:
             for number in range(5):

@@ -145,7 +145,7 @@ def test_a_sweep_of_27_runs_over_seven_tasks_fits(width: int) -> None:
 
 
 @pytest.mark.parametrize("runs", [2, 3])
-def test_two_and_three_runs_beside_each_other_fit_in_100_columns(runs: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_and_three_runs_side_by_side_fit_in_100_columns(runs: int, capsys: pytest.CaptureFixture[str]) -> None:
     tasks = {"kumo_easy": [metric("relative_action_count", -0.5), metric("drat[embedded/minilm]", 71.31)]}
     results = [run(f"r{i}", f"openrouter/provider/model-with-a-long-name-{i}", tasks) for i in range(runs)]
     print_beside(results, Baselines())

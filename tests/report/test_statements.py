@@ -61,7 +61,7 @@ def test_where_all_metrics_lack_them_it_says_so(capsys: pytest.CaptureFixture[st
     assert "t: 1 sample errored:" in said
 
 
-def test_beside_each_other_runs_show_the_counts_of_each_metric(capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_to_each_other_runs_show_the_counts_of_each_metric(capsys: pytest.CaptureFixture[str]) -> None:
     runs = [result(name, "neocoder", "neocoder", PARTLY, errored=4) for name in ("one", "two")]
     print_beside(runs, Baselines())
     said = capsys.readouterr().out

@@ -202,7 +202,7 @@ def test_damaged_results_are_reported(folder: Path, text: str) -> None:
     assert "creval score" in str(caught.value)
 
 
-def test_a_run_that_goes_on_can_be_looked_at_and_is_no_part_of_an_analysis(folder: Path) -> None:
+def test_a_resumed_run_can_be_looked_at_and_is_no_part_of_an_analysis(folder: Path) -> None:
     manifest = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps({**manifest, "status": "interrupted"}))
     (folder / "results.json").unlink()

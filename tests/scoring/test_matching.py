@@ -152,7 +152,7 @@ def test_an_empty_target_that_is_meant_is_met_by_an_empty_answer_alone():
 
 
 @pytest.mark.parametrize("scorer", [ExactMatch(), Includes(), Numeric()])
-def test_a_target_that_is_true_or_false_is_told_its_fix(scorer):
+def test_a_target_that_is_true_or_false_gets_a_fix(scorer):
     fault = scorer.doc_fault({"target": False})
     assert 'a bool: write the target as the text "false"' in fault
 

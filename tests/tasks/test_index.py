@@ -128,7 +128,7 @@ def test_sound_task_text_is_read_without_the_yaml_reader(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("name", ["rhymes", "red/rhymes"])
-def test_a_task_whose_file_is_no_yaml_is_told_where_and_why(name: str, tmp_path: Path) -> None:
+def test_a_task_whose_file_is_no_yaml_is_reported_with_place_and_reason(name: str, tmp_path: Path) -> None:
     write_task(tmp_path)
     (tmp_path / "rhymes.yaml").write_text('task: rhymes\ntitle: "Rhymes\nversion: 1.0.0\n')
     index = TaskIndex(toy_plugins([("red", tmp_path)]))

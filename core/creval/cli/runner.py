@@ -197,7 +197,7 @@ def _made(sweep: Sweep) -> list[Outcome]:
 
     interruption = CURRENT.get()
     if interruption is not None:
-        interruption.goes_on = f"creval run {shlex.quote(str(sweep.output))}"  # a run that begins names itself
+        interruption.resume_command = f"creval run {shlex.quote(str(sweep.output))}"  # a run that begins names itself
     try:
         with fix_shown(), watch_several() as watch_one:
             return run_sweep(sweep, watch_one, said)

@@ -43,7 +43,7 @@ def fix_shown() -> Iterator[None]:
     except KeyboardInterrupt as error:
         interruption = CURRENT.get()
         if interruption is not None:
-            interruption.goes_on = None  # it is printed here
+            interruption.resume_command = None  # it is printed here
         for note in getattr(error, "__notes__", ()):
             click.echo(note, err=True)
         raise
@@ -87,8 +87,8 @@ def _end_within(seconds: float, interruption: Interruption) -> None:
 
 def _end_now(interruption: Interruption) -> None:
     """End the process as it stands, with the words that an orderly end would have said."""
-    if interruption.goes_on is not None:
-        sys.stderr.write(f"\nFinished samples are saved. Resume with: {interruption.goes_on}\ninterrupted\n")
+    if interruption.resume_command is not None:
+        sys.stderr.write(f"\nFinished samples are saved. Resume with: {interruption.resume_command}\ninterrupted\n")
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -28,7 +28,7 @@ from creval.tasks.prompt_overrides import with_examples
 from creval.tasks.task_model import Task
 from creval.tasks.task_paths import parse_path
 
-__all__ = ["copy_run", "keep_task_files", "scoring_goes_on", "with_task_files"]
+__all__ = ["copy_run", "keep_task_files", "resumable_scoring", "with_task_files"]
 
 _KEPT = ("samples", "calls", MEDIA, TASKS)
 _OPTION = "--task-file"
@@ -97,12 +97,12 @@ def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> No
 
 
 @contextmanager
-def scoring_goes_on(path: Path, how: Rescoring) -> Iterator[None]:
+def resumable_scoring(path: Path, how: Rescoring) -> Iterator[None]:
     """Let what ends a scoring early name the command that scores again; resuming the run is something else."""
     again = score_command(path, also=" ".join(_words(path, how)))
     interruption = CURRENT.get()
     if interruption is not None:
-        interruption.goes_on = again
+        interruption.resume_command = again
     try:
         yield
     except DiskError as error:

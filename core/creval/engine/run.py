@@ -14,7 +14,7 @@ from creval.engine.manifest import asked_hash, now, read_options, sign, start_ma
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.planning.check_plans import advice, provider_advice
 from creval.engine.planning.plan import TaskPlan, asked_people, asks_people
-from creval.engine.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
+from creval.engine.rescoring import copy_run, keep_task_files, resumable_scoring, with_task_files
 from creval.engine.resuming.resume_state import ResumeState, Spending
 from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import Rescoring, Resuming, RunOptions
@@ -188,7 +188,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         return finished
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
-    with scoring_goes_on(path, how), RunLock(path):
+    with resumable_scoring(path, how), RunLock(path):
         folder.clear_halves()
         manifest = folder.read_manifest()
         _check_reading(manifest, path)

@@ -89,12 +89,12 @@ class RunSteps:
                 kept.begin_scores()
         self._tell_faults()
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
-        goes_on = resume_command(self._folder.path, self._manifest)
+        command = resume_command(self._folder.path, self._manifest)
         if self._setup.models.batching is not None:
-            self._setup.models.batching.resume_command = goes_on
+            self._setup.models.batching.resume_command = command
         interruption = CURRENT.get()
         if interruption is not None:
-            interruption.goes_on = goes_on
+            interruption.resume_command = command
         try:
             return drive(self._work())
         except BaseException as error:
@@ -104,7 +104,7 @@ class RunSteps:
                 self._end(status)
             with_fix = isinstance(error, RunError | ScoringError)  # their fixes say how to go on
             if interrupted or (isinstance(error, CrevalError) and not with_fix):
-                error.add_note(f"Finished samples are saved. Resume with: {goes_on}")
+                error.add_note(f"Finished samples are saved. Resume with: {command}")
                 self._tell_batches(error)
             raise
 

@@ -23,11 +23,11 @@ _GAP = r"[^\w\n]"
 _WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|emph|math(?:rm|bf|it|sf|tt)|operatorname)\s?\{([^{}]*)\}")
 _WORDLIKE = "AIOEYU"
 """Letters that are words too, in English or a language near to it: options only where nothing reads them as words."""
-_LABEL_GOES_ON = (
+_LABEL_CONTINUES = (
     r"because|since|as|due|is|was|would|seems?|looks|fits|must|should|and|or|but|not|over|rather|which|with|to|through|vs|versus"
     r"|oder|und|bis|ou|et|y|o|e"
 )
-_PRONOUN_GOES_ON = r"because|since|due|is"
+_PRONOUN_CONTINUES = r"because|since|due|is"
 _FILLERS = re.compile(
     r"(?:the|an?|option|choice|letter|answer|alternative|number|most|likely|probably|definitely|clearly|therefore|thus|"
     r"indeed|simply|just|still|only|obviously|certainly|correct|right|best|one|correcta|correcto|correta|correcte|"
@@ -233,10 +233,10 @@ class Choice(Extractor):
             label = also and self._label.match(text, also.end())
             if not also or not label or not self._is_label(text, label):
                 return
-            goes_on = _CLAUSE.match(text, label.end())
+            continues = _CLAUSE.match(text, label.end())
             listed = _ALSO.match(text, label.end())
             further = listed is not None and self._label.match(text, listed.end()) is not None
-            if (also["sign"] or " ").strip() in ("", ",", ";", "，") and goes_on and not further:
+            if (also["sign"] or " ").strip() in ("", ",", ";", "，") and continues and not further:
                 return
             yield self._named(label.group())
             at = label.end()
@@ -249,8 +249,8 @@ class Choice(Extractor):
         before, after = text[max(0, label.start() - 1) : label.start()], text[label.end() : label.end() + 40]
         if before in tuple("([*_`\"'“$【（<") or re.match(r"[)\]*_`\"”$】）>:]|\.(?!\w)", after):
             return True
-        goes_on = _PRONOUN_GOES_ON if letter == "I" else _LABEL_GOES_ON
-        if re.match(rf"[ \t]+(?:{goes_on})\b", after):
+        continues = _PRONOUN_CONTINUES if letter == "I" else _LABEL_CONTINUES
+        if re.match(rf"[ \t]+(?:{continues})\b", after):
             return True
         if letter == "I" and re.match(r"['’]|,(?![ \t]*[A-Z](?![A-Za-z]))|[ \t]+\w", after):
             return False

@@ -39,7 +39,7 @@ def write(folder: Path) -> str:
     return str(folder / "judged.yaml")
 
 
-def test_the_judge_beside_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: Any) -> None:
+def test_the_judge_next_to_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: Any) -> None:
     def script(request: Received) -> Answer:
         said = parrot(request) if request.prompt.startswith("Say") else str(int(request.prompt[-1]) + 1)
         return Answer(said)
@@ -71,7 +71,7 @@ def test_the_judge_beside_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
             JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))
 
 
-def test_the_judge_beside_itself_and_what_it_said_is_kept(
+def test_the_judge_next_to_itself_and_what_it_said_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: Any
 ) -> None:
     """The judge says another number each time it is asked about w0, and the same about the others."""

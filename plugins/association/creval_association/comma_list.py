@@ -49,12 +49,12 @@ def comma_lists(text: str, clean: Callable[[str], str]) -> list[CommaList]:
     found: list[CommaList] = []
     pure: list[CommaList] = []
     for at, line in enumerate(map(with_commas, _BREAK.sub(", ", text).splitlines())):
-        goes_on = bool(found) and found[-1].at == at - 1
-        if line.count(",") < (1 if goes_on else 2) or (":" not in line and is_small_talk(line)):
+        continues = bool(found) and found[-1].at == at - 1
+        if line.count(",") < (1 if continues else 2) or (":" not in line and is_small_talk(line)):
             continue
         heading, items = _read(line)
         long = [item for item in items if len(clean(item).split()) > _SHORT]
-        if len(items) - len(long) < _MOSTLY * len(items) or (goes_on and line.count(",") < 2 and long):
+        if len(items) - len(long) < _MOSTLY * len(items) or (continues and line.count(",") < 2 and long):
             continue
         found.append(CommaList(heading, items, at))
         pure += [found[-1]] * (not long)

@@ -110,7 +110,7 @@ REASONS = '["wide", "fair", "hard", "closed", "loud"]'
         ),
     ],
 )
-def test_what_the_task_asked_for_is_told_from_the_rest(answer: str, route: str) -> None:
+def test_what_the_task_asked_for_is_distinguished_from_the_rest(answer: str, route: str) -> None:
     parsed = WordList().parse(answer)
     assert parsed.ok, parsed.reason
     assert (parsed.value, parsed.route) == (WORDS, route)

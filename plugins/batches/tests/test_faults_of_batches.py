@@ -124,7 +124,7 @@ def test_more_tokens_than_the_provider_takes_go_out_in_smaller_batches(by_status
     assert sum(made) == 12
 
 
-def test_a_provider_that_takes_no_batch_at_all_ends_the_run_and_says_how_to_go_on(notes: Path) -> None:
+def test_a_provider_that_takes_no_batch_at_all_ends_the_run_and_says_how_to_resume(notes: Path) -> None:
     with serving(most=0) as server:
         replies = answers(opened(server, notes), TWELVE[:2])
     assert all(isinstance(reply, RunError) and "not even one of a single request" in reply.what for reply in replies)
@@ -132,7 +132,7 @@ def test_a_provider_that_takes_no_batch_at_all_ends_the_run_and_says_how_to_go_o
     assert not server.billed
 
 
-def test_a_cancelled_batch_keeps_what_it_answered_and_asks_the_rest_when_the_run_goes_on(notes: Path) -> None:
+def test_a_cancelled_batch_keeps_what_it_answered_and_asks_the_rest_when_the_run_is_resumed(notes: Path) -> None:
     with serving(Plan(end="cancelled", share=5)) as server:
         first = answers(opened(server, notes), TWELVE)
         assert said(first[:5]) == WORDS[:5]
@@ -143,7 +143,7 @@ def test_a_cancelled_batch_keeps_what_it_answered_and_asks_the_rest_when_the_run
     assert server.paid_twice == []
 
 
-def test_files_that_stay_short_end_the_run_and_are_fetched_when_it_goes_on(notes: Path) -> None:
+def test_files_that_stay_short_end_the_run_and_are_fetched_when_it_is_resumed(notes: Path) -> None:
     with serving(Plan(torn=FAST.tries)) as server:
         first = answers(opened(server, notes), TWELVE)
         assert all(isinstance(each, RunError) and "are promised" in each.what for each in first)
@@ -152,7 +152,7 @@ def test_files_that_stay_short_end_the_run_and_are_fetched_when_it_goes_on(notes
 
 
 @pytest.mark.parametrize("made", [True, False])
-def test_a_provider_that_goes_away_while_a_batch_is_made_is_asked_when_the_run_goes_on(made: bool, notes: Path) -> None:
+def test_a_provider_that_goes_away_while_a_batch_is_made_is_asked_at_resume(made: bool, notes: Path) -> None:
     plan = Plan(made_unheard=True, gone=True) if made else Plan(refusals=[HttpError(503)] * FAST.tries)
     with serving(plan) as server:
         first = answers(opened(server, notes), TWELVE)

@@ -61,7 +61,7 @@ def test_e_3_is_the_printed_further_round(task: Any, paper: str) -> None:
     assert plain(shown(task, "again", strategy="base", wording="paper", **SLOTS)) in printed
 
 
-def test_the_line_on_creativity_is_the_only_difference_and_stands_before_the_output_requirements(task: Any) -> None:
+def test_the_line_on_creativity_is_the_only_difference_and_precedes_the_output_requirements(task: Any) -> None:
     line = "- Be creative in the type of relationships explored and generated.\n"
     before, after = base(task, "creative").split(line)
     assert before + after == base(task)

@@ -190,7 +190,7 @@ def test_why_a_data_set_is_not_available_is_reported(hub: HubServer, tmp_path: P
     assert words(opened) == ["x test 0", "x test 1", "x test 2"]
 
 
-def test_an_account_without_access_is_told_where_to_ask_for_it(tmp_path: Path) -> None:
+def test_an_account_without_access_is_pointed_to_where_to_ask_for_it(tmp_path: Path) -> None:
     def fault(request: web.Request) -> web.Response | None:
         headers = {"X-Error-Code": "GatedRepo", "X-Error-Message": "you are not in the authorized list"}
         return web.Response(status=403, headers=headers) if "/resolve/" in request.path else None

@@ -125,7 +125,7 @@ def test_bad_requests_are_fatal_with_a_reason(provider: EmbeddedProvider, run: A
         run(provider.generate(ask("Hi.", temperature="hot", max_tokens=2)))
 
 
-def test_an_answer_goes_on_from_its_beginning_and_tells_its_end(provider: EmbeddedProvider, run: Any) -> None:
+def test_an_answer_continues_from_its_beginning_and_tells_its_end(provider: EmbeddedProvider, run: Any) -> None:
     """The greedy answer is the same whether it is made at once or in two pieces; the end is a token without text."""
     settings = {"temperature": 0, "max_tokens": 40, "logprobs": True, "top_logprobs": 3}
     whole = run(provider.generate(ask("Say hi.", **settings))).completions[0]

@@ -229,7 +229,7 @@ def test_what_an_awaited_resource_raises_reaches_all_who_wait_and_is_asked_anew(
         ("", None),
     ],
 )
-def test_a_label_is_read_where_it_stands_alone(text: str, label: str | None) -> None:
+def test_a_label_is_read_where_it_is_alone(text: str, label: str | None) -> None:
     assert read_label(text) == label
 
 

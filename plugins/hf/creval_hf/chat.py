@@ -53,16 +53,16 @@ def render(tokenizer: Any, messages: Sequence[Message], settings: Mapping[str, A
     variables = dict(settings.get("chat_template_kwargs") or {})
     if settings.get("reasoning_effort") is not None:
         variables["reasoning_effort"] = settings["reasoning_effort"]
-    goes_on = messages[-1].role == "assistant"
+    continues = messages[-1].role == "assistant"
     plain = [{"role": message.role, "content": message.text} for message in messages]
     apply = _Template(tokenizer, template, variables)
     try:
-        text = apply(plain, continue_final_message=goes_on, add_generation_prompt=not goes_on)
+        text = apply(plain, continue_final_message=continues, add_generation_prompt=not continues)
     except Exception as error:  # a template is a program that may refuse what it likes
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
         fix = "Take a task whose messages the model knows, or add: --generation chat_template=none"
         raise FatalModelError(f"the chat template refuses the messages: {reason}", where=where, fix=fix) from None
-    return Prompt(text, False, None if goes_on else marks_of(apply, text))
+    return Prompt(text, False, None if continues else marks_of(apply, text))
 
 
 class _Template:

@@ -230,7 +230,7 @@ def test_docs_by_reference_leave_by_no_export(run_folder: Path, tmp_path: Path) 
         ("embedded/smollm2", None, "self_deployed"),
     ],
 )
-def test_how_a_model_stands(run_folder: Path, spec: str, base_url: str | None, deployment: str) -> None:
+def test_how_a_model_is_marked(run_folder: Path, spec: str, base_url: str | None, deployment: str) -> None:
     def change(data: dict[str, Any]) -> None:
         data["models"]["target"] = {**data["models"]["target"], "spec": spec, "base_url": base_url}
 

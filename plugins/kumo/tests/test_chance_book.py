@@ -124,7 +124,7 @@ def test_books_of_certain_and_uncertain_games_do_not_pass_for_each_other() -> No
     assert book_faults(SOUND, certain)
 
 
-def test_a_model_is_told_the_rule_in_every_prompt_and_held_to_it() -> None:
+def test_a_model_gets_the_rule_in_every_prompt_and_held_to_it() -> None:
     async def work(augmenter: Augmenter) -> WrittenBook:
         return await write_book_by_model(augmenter, GAME, DOMAIN)
 

@@ -181,7 +181,7 @@ def test_numbers_measured_do_not_make_games_different() -> None:
         maker.make(2)
 
 
-def test_going_on_from_a_later_draw_gives_the_same_game() -> None:
+def test_resuming_from_a_later_draw_gives_the_same_game() -> None:
     """What parallel generation relies on: a game drawn apart is the one drawn in order, where it is new."""
     domain = load_domain("fantasy")
     in_order = [game.digest() for game in islice(generate(domain, EASY, 9), 6)]
@@ -251,7 +251,7 @@ def test_a_game_survives_json() -> None:
         assert again == game and again.digest() == game.digest()
 
 
-def test_the_valid_truth_stands_anywhere() -> None:
+def test_the_valid_truth_is_anywhere() -> None:
     """No place in the list of truths gives the valid one away (uniform: chi-square with 3 degrees below 16.3)."""
     counts = [0, 0, 0, 0]
     for game in games("medical", EASY, 400, seed=21):

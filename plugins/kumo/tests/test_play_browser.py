@@ -101,7 +101,7 @@ def test_the_keyboard_is_enough(play: Any) -> None:
     assert player.end()[0] == 0
 
 
-def test_the_stop_button_stops_and_the_page_goes_on_with_the_run(play: Any) -> None:
+def test_the_stop_button_stops_and_the_page_continues_with_the_run(play: Any) -> None:
     player = play(*NEW)
     player.choose(player.all("fieldset.final label")[0].text)
     player.until(lambda: player.text("#count") == "2 of 2")

@@ -80,7 +80,7 @@ def test_several_calls_in_a_turn_are_kept_replayed_and_scored(play, tmp_path: Pa
     assert metrics[0] == metrics[1]
 
 
-def test_a_game_by_tools_goes_on_where_it_was_stopped(play) -> None:
+def test_a_game_by_tools_continues_where_it_was_stopped(play) -> None:
     with ChatServer(all_then_guess) as server:
         result = play(server, max_calls=4, concurrency=1)
         assert resume(result.folder, max_calls=20).results["tasks"][0]["counts"]["scored"] == 4

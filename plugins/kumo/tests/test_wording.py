@@ -45,14 +45,14 @@ def texts(game: Instance) -> dict[str, str]:
 @pytest.mark.parametrize(
     "settings", [Settings(3, 3), Settings(3, 3, 2), Settings(3, 3, 1, 0.8)], ids=["one valid", "two valid", "uncertain"]
 )
-def test_no_article_stands_before_a_noun_of_the_domain(settings: Settings) -> None:
+def test_no_article_precedes_a_noun_of_the_domain(settings: Settings) -> None:
     found = texts(next(generate(DOMAIN, settings, seed=1)))
     assert {name: ARTICLE.findall(text) for name, text in found.items() if ARTICLE.search(text)} == {}
     for name in ("system", "goal", "guide", "book", "trajectory"):
         assert "artifact" in found[name]
 
 
-def test_no_article_stands_before_a_field_of_the_augmenters_prompts() -> None:
+def test_no_article_precedes_a_field_of_the_augmenters_prompts() -> None:
     prompts = list(files("creval_kumo.augment").joinpath("prompts").iterdir())
     assert len(prompts) >= 8
     for prompt in prompts:

@@ -111,7 +111,7 @@ def test_a_continuation_longer_than_the_context_is_an_error_of_the_sample(regist
         asked(registry, fast, server, call(context_length=5))
 
 
-def test_one_request_asks_for_all_texts_and_no_setting_of_ours_reaches_the_server(
+def test_one_request_asks_for_all_texts_and_no_own_setting_reaches_the_server(
     registry: Any, fast: ModelOptions
 ) -> None:
     with CompletionsServer() as server:

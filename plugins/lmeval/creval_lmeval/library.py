@@ -187,13 +187,13 @@ def _as_text(tokenizer: str) -> Callable[..., str]:
         raise UsageError(f"the tokenizer {tokenizer!r} cannot be opened: {error}", where="lmeval") from error
 
     def applied(messages: Sequence[Mapping[str, str]], add_generation_prompt: bool = True) -> str:
-        goes_on = not add_generation_prompt
+        continues = not add_generation_prompt
         return str(
             made.apply_chat_template(
                 messages,
                 tokenize=False,
                 add_generation_prompt=add_generation_prompt,
-                continue_final_message=goes_on,
+                continue_final_message=continues,
             )
         )
 

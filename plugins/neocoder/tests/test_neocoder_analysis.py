@@ -68,7 +68,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return creval.run(["neocoder_own"], "baseline/ceiling", options).folder
 
 
-def test_a_run_beside_the_paper(run: Path, tmp_path: Path) -> None:
+def test_a_run_next_to_the_paper(run: Path, tmp_path: Path) -> None:
     output = TableAnalysis().run([str(run)], output=str(tmp_path / "out"), no_plots=False)
     ours = [row for row in output.rows if row[0] == "baseline/ceiling"]
     assert [(row[1], row[2], *row[3:8]) for row in ours] == [(t, 4, *[100.0] * 5) for t in range(6)]

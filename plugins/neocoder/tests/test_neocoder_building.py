@@ -243,7 +243,7 @@ def test_a_thread_that_no_longer_fits_ends_the_problem_with_the_reason(maker: Ma
     assert len(row["constraints_list"]) == 3
 
 
-def test_failed_calls_leave_the_book_and_the_same_command_goes_on(maker: Maker, problems: Path, tmp_path: Path) -> None:
+def test_failed_calls_leave_the_book_and_the_command_continues(maker: Maker, problems: Path, tmp_path: Path) -> None:
     def moody(request: Received) -> Answer | HttpError:
         broken = "4. Add 4" in json.dumps(request.body["messages"]) and len(request.body["messages"]) > 3
         return HttpError(400, {"message": "out of order"}) if broken else maker(request)

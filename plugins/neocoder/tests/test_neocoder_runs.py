@@ -121,7 +121,7 @@ def test_floor_and_ceiling(server: ChatServer, tmp_path: Path) -> None:
         assert found["neogauge"] == found["divergent"] > 0
 
 
-def test_the_ceiling_is_measured_beside_the_other_solutions(
+def test_the_ceiling_is_measured_next_to_the_other_solutions(
     reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With every solution's own published techniques as the augmenter's: by Eq. 6, and not 0 by construction."""

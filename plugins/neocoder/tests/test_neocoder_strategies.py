@@ -132,7 +132,7 @@ def test_self_correction_with_tests_of_its_own(tmp_path: Path) -> None:
         ("import pandas\ndef solve():\n    print(1)", "failed: missing library"),
     ],
 )
-def test_what_a_model_is_told_of_a_failure(tmp_path: Path, program: str, expected: str) -> None:
+def test_what_a_model_reads_about_a_failure(tmp_path: Path, program: str, expected: str) -> None:
     def say(request: Received) -> str:
         return "Hm." if system(request).startswith(REFLECTING) else program
 

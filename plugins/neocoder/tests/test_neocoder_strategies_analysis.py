@@ -88,7 +88,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "plain", folder / "sampling"
 
 
-def test_a_strategy_beside_the_plain_run(pair: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_strategy_next_to_the_plain_run(pair: tuple[Path, Path], tmp_path: Path) -> None:
     output = StrategiesAnalysis().run([str(path) for path in pair], output=str(tmp_path), no_plots=False)
     by_metric = {row[3]: row for row in output.rows}
     assert list(by_metric) == ["convergent", "divergent", "neogauge"]

@@ -55,7 +55,7 @@ def test_a_server_that_ignores_n_is_asked_until_there_are_ten(tmp_path: Path) ->
     assert all(len(step["candidates"]) == 10 for step in outcome["steps"]) and score.scores["candidates"] == 10
 
 
-def test_without_log_probabilities_the_count_stands_and_the_reason_is_kept(tmp_path: Path) -> None:
+def test_without_log_probabilities_the_count_stays_and_the_reason_is_kept(tmp_path: Path) -> None:
     score, _, _ = solve(tmp_path, steps_of(["Step: Count the coins."] * 5 + ["Step: Wait for the night."] * 5))
     assert score.scores["semantic_entropy_count"] == pytest.approx(0.6931, abs=1e-4)
     assert "semantic_entropy" not in score.scores and "log-probabilities" in score.missing["semantic_entropy"].reason

@@ -86,7 +86,7 @@ def mean(scores: Sequence[ScoreRecord], name: str) -> float:
     return fmean(score.scores[name] for score in scores if name in score.scores)
 
 
-def test_entropy_beside_criteria(run: str) -> None:
+def test_entropy_next_to_criteria(run: str) -> None:
     """Tables 3 to 5: overall is the mean of the criteria, and a story that repeats a sentence is in neither number."""
     for task, criteria in CRITERIA.items():
         scores = scores_of(run, task)

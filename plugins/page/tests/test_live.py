@@ -128,7 +128,7 @@ def test_right_answers_of_a_person_at_play_stay_here(finished: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("what", ["link", "linked folder", "fifo", "damaged", "no mapping", "numbers"])
-def test_a_hostile_folder_has_its_fault_told(what: str, finished: Path, tmp_path: Path) -> None:
+def test_a_hostile_folder_has_its_fault_reported(what: str, finished: Path, tmp_path: Path) -> None:
     growing = Growing(finished, tmp_path / "run", 1)
     shutil.copytree(finished, tmp_path / "sound")
     (tmp_path / "secret").mkdir()

@@ -212,7 +212,7 @@ def test_the_unfiltered_stories_are_table_18(reference_data: Path) -> None:
     assert Counter({row: n for row, n in ours.items() if row[1].endswith("_unfiltered")}) == Counter(printed)
 
 
-def test_neocoder_is_table_3_beside_both_readings(reference_data: Path) -> None:
+def test_neocoder_is_table_3_next_to_both_readings(reference_data: Path) -> None:
     """The copy of the paper lost the table; the notes that were taken of it hold it."""
     notes = reference_data.parent / "design" / "neocoder.md"
     if not notes.is_file():

@@ -54,7 +54,7 @@ def test_suites_and_groups_are_in_the_data(runs: list[Path]) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1360])
-def test_a_suite_stands_above_its_tasks_and_many_groups_fold(
+def test_a_suite_is_above_its_tasks_and_many_groups_fold(
     browser: Any, runs: list[Path], tmp_path: Path, width: int
 ) -> None:
     page = write_page(runs, tmp_path / "page.html")

@@ -93,7 +93,7 @@ def samples(run: Path) -> list[dict[str, Any]]:
 PROMPT = "(? help, quit): "
 
 
-def test_a_person_plays_stops_goes_on_and_is_in_a_report_beside_a_model(terminal: Any, folder: Path) -> None:
+def test_a_person_plays_stops_resumes_and_is_in_a_report_next_to_a_model(terminal: Any, folder: Path) -> None:
     run = folder / "runs" / "person"
     play = terminal("play", "kumo_easy", "--name", "ada", "--limit", "2", "--seed", "3", "-o", str(run))
     first = play.until(PROMPT)

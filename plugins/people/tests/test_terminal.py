@@ -180,7 +180,7 @@ def test_free_text_that_the_end_of_input_cuts_is_taken() -> None:
     assert play("red", TEXT)[0] == ["red"]
 
 
-def test_in_a_pipe_the_whole_text_stands_once_a_sample() -> None:
+def test_in_a_pipe_the_whole_text_occurs_once_per_sample() -> None:
     _, painted = play("1\n2\n", GAME, GAME, terminal=False)
     assert painted.count("point 59") == 1
     assert "\x1b" not in painted

@@ -208,7 +208,7 @@ def test_the_page_loads_nothing_from_elsewhere_and_says_so_to_the_browser(page: 
     assert page.call("GET", "/other")[0] == 404
 
 
-def test_who_was_not_told_the_address_can_neither_read_nor_play(seat: WebSeat, page: Page, asking: Any) -> None:
+def test_who_does_not_know_the_address_can_neither_read_nor_play(seat: WebSeat, page: Page, asking: Any) -> None:
     waiting = asking(seat.ask(GAME))
     view = page.question()["view"]
     whole, page.base = page.base, ""
@@ -326,7 +326,7 @@ def test_the_closing_is_shown_and_known_to_have_been_seen(seat: WebSeat, page: P
     assert state["rows"] == [["kumo", "1.00"]]
 
 
-def test_a_page_that_has_gone_is_waited_for_no_longer_than_told(seat: WebSeat, page: Page) -> None:
+def test_a_page_that_has_gone_is_waited_for_no_longer_than_set(seat: WebSeat, page: Page) -> None:
     page.next()
     assert seat.close_with(Closing("Done"), patience=0.01) is False
 

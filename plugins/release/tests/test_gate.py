@@ -67,7 +67,7 @@ def test_decisions(runs: Path, said: Any, rules: list[str], code: int, decision:
         ("{metric: accuracy, no_worse_by: 0.06, by: value}", "alike", "strong", "passed"),
     ],
 )
-def test_beside_a_baseline(runs: Path, said: Any, rule: str, run: str, baseline: str, answer: str) -> None:
+def test_next_to_a_baseline(runs: Path, said: Any, rule: str, run: str, baseline: str, answer: str) -> None:
     codes = {"passed": 0, "failed": 10, "undecided": 11}
     code, out, _ = said("gate", run, "--policy", policy(runs, rule), "--baseline", baseline, "--json")
     found = json.loads(out)
@@ -75,7 +75,7 @@ def test_beside_a_baseline(runs: Path, said: Any, rule: str, run: str, baseline:
     assert found["baseline"] == baseline and found["model"] == f"hosted_vllm/{run}"
 
 
-def test_the_baseline_of_the_file_lies_beside_it(runs: Path, said: Any, tmp_path: Path) -> None:
+def test_the_baseline_of_the_file_lies_next_to_it(runs: Path, said: Any, tmp_path: Path) -> None:
     named = policy(runs, "{metric: accuracy, better: true}", baseline="weak", title="Release")
     code, out, _ = said("gate", "strong", "--policy", str(runs / named), "--csv")
     assert code == 0

@@ -142,7 +142,7 @@ class Page(HTMLParser):
             self.cells.append(data)
 
 
-def test_the_page_stands_alone_and_runs_nothing_of_a_models_name(tmp_path: Path) -> None:
+def test_the_page_is_self_contained_and_runs_nothing_of_a_models_name(tmp_path: Path) -> None:
     page = Page()
     page.feed(leaderboard_html(leaderboard([put(tmp_path / "a", "m/<script>alert(1)</script>", 2.0)])))
     assert "m/<script>alert(1)</script>" in page.cells and not page.fetched

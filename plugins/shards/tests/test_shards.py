@@ -137,7 +137,7 @@ def test_a_shard_says_that_it_is_a_part(make_task, tmp_path):
     assert "(shard 1/2)" in expected.stdout and str(part.results["tasks"][0]["planned"]) in expected.stdout
 
 
-def test_a_run_file_may_name_a_shard_and_goes_on_with_no_other(make_task, tmp_path):
+def test_a_run_file_may_name_a_shard_and_continues_with_no_other(make_task, tmp_path):
     make_task(docs=20)
     (tmp_path / "run.yaml").write_text("tasks: ./parrot.yaml\nmodel: baseline/ceiling\nshard: 2/4\noutput: out\n")
     assert typed(tmp_path, "run", "run.yaml").returncode == 0

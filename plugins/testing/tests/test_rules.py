@@ -62,7 +62,7 @@ def test_every_rule_is_broken_here() -> None:
 
 
 @pytest.mark.parametrize("rule", sorted(BREAKING))
-def test_a_plugin_is_told_which_rule_it_breaks(rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plugin_learns_which_rule_it_breaks(rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes, message = BREAKING[rule]
     found = findings(tmp_path, monkeypatch, write_rhymes(tmp_path, f"rhymes_{rule}", changes))
     assert message in "\n".join(found[rule])

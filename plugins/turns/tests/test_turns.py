@@ -274,7 +274,7 @@ def test_each_question_is_one_call(questions: list[str]) -> None:
     assert Turns().doc_fault({"turns": questions}) is None
 
 
-def test_a_run_that_was_stopped_goes_on(make: Make, talker: Talker) -> None:
+def test_a_run_that_was_stopped_is_resumed(make: Make, talker: Talker) -> None:
     talker.says = lambda got: Answer("3")
     task, options = make(), RunOptions(base_url=talker.url, concurrency=1, max_calls=3)
     folder = creval.run([task], "chat/m", options).folder

@@ -145,7 +145,7 @@ def test_the_analysis_runs_on_the_shipped_tables_alone() -> None:
     assert json.dumps(output.data, allow_nan=False)
 
 
-def test_own_scores_beside_the_shipped_benchmarks(tmp_path: Path) -> None:
+def test_own_scores_next_to_the_shipped_benchmarks(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     models = [model for model in shipped_table().models if model.startswith(("gpt", "claude", "gemini"))]
     lines = [f"openrouter/x/{model},{i * 7 % 11}" for i, model in enumerate(models)]

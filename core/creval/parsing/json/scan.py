@@ -34,7 +34,7 @@ _OPENER = {"]": "[", "}": "{"}
 _BETWEEN = " \t\r\n,;"
 _LINK = re.compile(r"""[ \t]*|\s*(?:[,;]\s*)?(?:["'“]?\w{1,64}["'”]?\s*:\s*)?|\s*[,;:]\s*""")
 """What stands between two parts of one value: nothing, a comma, the name of the second."""
-_GOES_ON = re.compile(r"""\s*(?:[,;:]\s*["'“‘\w-]|["'“‘]|\w[^\s,"]{0,64}["”])""")
+_CONTINUES = re.compile(r"""\s*(?:[,;:]\s*["'“‘\w-]|["'“‘]|\w[^\s,"]{0,64}["”])""")
 _QUOTES = "\"'”’"
 
 
@@ -208,7 +208,7 @@ def _close(text: str, whole: list[Found], at: int, bracket: int) -> None:
         if first < len(whole) - 1 or whole[-1].fault == UNSURE:
             whole[first:] = [Found(whole[first].start, bracket + 1, fault=UNSURE)]
     elif between[-1].isalnum() or between[-1] in _QUOTES:
-        if _GOES_ON.match(between):
+        if _CONTINUES.match(between):
             first = _first_linked(text, whole)
             whole[first:] = [Found(whole[first].start, bracket + 1, fault=UNSURE)]
         elif quote := re.search(r"[\"“]", between):  # a list of its own that lacks its opening bracket

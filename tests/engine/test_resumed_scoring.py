@@ -80,7 +80,7 @@ def test_an_interrupted_scoring_names_the_scoring(run: creval.RunResult) -> None
     assert creval.open_run(run.folder)["parrot"]["right"]["value"] == 0.75
 
 
-def test_a_full_disk_while_a_run_goes_on_names_the_run(run: creval.RunResult) -> None:
+def test_a_full_disk_while_a_run_is_resumed_names_the_run(run: creval.RunResult) -> None:
     (run.folder / "scores" / "parrot.jsonl").unlink()
     with full("scores"), pytest.raises(RunError, match="the disk is full") as caught:
         from creval.engine.run import resume
