@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import click
 
 from creval.api import RunResult
 from creval.cli.lazy_group import import_installed
-from creval.errors import CrevalError
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
-from creval.report.model_table import GROUPS_NOTE, Column, ErrorStyle, Letters, ModelTable, model_table, print_models
 from creval.report.output_files import FORMATS
 from creval.report.result_tables import (
     COLUMNS,
@@ -25,32 +24,27 @@ from creval.report.result_tables import (
     run_notes,
 )
 from creval.report.terminal_tables import table_console
-from creval.runs.reader import open_run
 
-__all__ = ["LaidOut", "Layout", "hidden_notes", "lay_out", "layout_of", "run_letters"]
+__all__ = ["LaidOut", "Layout", "hidden_notes", "lay_out", "layout_of"]
 
 Layout = Literal["runs", "models", "each"]
-_GROUPS = "creval_compare.significance_groups:significance_groups"
+ErrorStyle = Literal["interval", "se", "none"]
 _BESIDE = 3
 """So many runs have a column each; more are rows."""
 
 
 def layout_of(asked: Literal["auto"] | Layout, runs: int) -> Layout:
-    """Return the layout for so many runs."""
+    """Return the layout for so many runs. Without creval-compare there is no table of models."""
     if asked != "auto":
         return asked
-    return "each" if runs == 1 else "runs" if runs <= _BESIDE else "models"
+    if runs == 1:
+        return "each"
+    return "runs" if runs <= _BESIDE or find_spec("creval_compare") is None else "models"
 
 
-def run_letters(column: Column, results: Sequence[RunResult]) -> list[str] | None:
-    """Return the significance groups of runs in a column of a table of models; None where they are not known."""
-    try:
-        groups = import_installed(_GROUPS, "creval-compare", "the groups")
-        runs = [open_run(result.folder) for result in results]
-    except CrevalError:
-        return None
-    found: list[str] | None = groups(runs, column.task.rpartition("/")[2], column.metric, column.condition)
-    return found
+def _of_models(name: str) -> Any:
+    """Return a part of the table of models. Raises MissingPartError without creval-compare."""
+    return import_installed(f"creval_compare.model_table:{name}", "creval-compare", "`creval report --layout models`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +54,7 @@ class LaidOut:
     results: Sequence[RunResult]
     baselines: Baselines
     layout: Layout
-    table: ModelTable | None
+    table: Any
     hidden: Sequence[str]
 
     def print(self) -> None:
@@ -71,7 +65,7 @@ class LaidOut:
             print_beside(self.results, self.baselines)
         else:
             console = table_console()
-            print_models(self.table, console)
+            _of_models("print_models")(self.table, console)
             for line in self._notes("bold or *"):
                 console.print(line, markup=False, soft_wrap=True)
         for line in self.hidden:
@@ -95,7 +89,7 @@ class LaidOut:
     def _notes(self, best: str) -> list[str]:
         grouped = self.table is not None and self.table.grouped
         first = f"{best}: best model (baselines do not compete); n: values of each column (docs times repeats)"
-        return [first, *([GROUPS_NOTE] if grouped else []), *run_notes(self.results)]
+        return [first, *([_of_models("GROUPS_NOTE")] if grouped else []), *run_notes(self.results)]
 
 
 def lay_out(
@@ -104,13 +98,18 @@ def lay_out(
     asked: Literal["auto"] | Layout = "auto",
     choice: MetricChoice | None = None,
     error: ErrorStyle = "interval",
-    letters: Letters | None = run_letters,
+    groups: bool = True,
 ) -> LaidOut:
-    """Choose the metrics and the layout. Raises UnknownNameError for a task or metric that no run has."""
+    """Choose the metrics and the layout; `groups`: test which models differ.
+
+    Raises UnknownNameError for a task or metric that no run has, MissingPartError for models without creval-compare.
+    """
     layout = layout_of(asked, len(results))
     choice = replace(choice or MetricChoice(), overall=layout == "models")
     shown, hidden = chosen(results, choice)
-    table = model_table(shown, baselines, error, letters) if layout == "models" else None
+    table = None
+    if layout == "models":
+        table = _of_models("model_table")(shown, baselines, error, _of_models("run_letters") if groups else None)
     return LaidOut(shown, baselines, layout, table, hidden_notes(hidden, choice))
 
 

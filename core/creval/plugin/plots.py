@@ -1,4 +1,4 @@
-"""What creval-plot needs of the core: results, rows of models, floor and ceiling.
+"""What creval-plot needs of the core: results, floor and ceiling.
 
 Private to the distributions of this repository; these names may change with any version.
 """
@@ -9,5 +9,4 @@ from creval.api import RunResult, load_result
 from creval.format import number
 from creval.report.baselines import Baselines, find_baselines
 from creval.report.metric_choice import MetricChoice, chosen
-from creval.report.model_table import Column, ModelRow, frame_value, headings, model_rows
 from creval.report.terminal_tables import fold_name

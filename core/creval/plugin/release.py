@@ -9,7 +9,6 @@ from creval.cli.lazy_group import missing_distribution
 from creval.errors import Problem, TaskError
 from creval.escape import json_text, visible
 from creval.format import decimals, number
-from creval.report.model_table import GROUPS_NOTE
 from creval.report.output_files import FORMATS
 from creval.report.run_search import find_runs
 from creval.runs.result_metrics import namesakes

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import Run, UsageError, counted, open_runs
-from creval.plugin.comparing import GROUPS_NOTE, RunResult, data_frame, html_table, some
+from creval.plugin.comparing import RunResult, data_frame, html_table, some
 from creval_compare.comparison_tables import (
     PAIR_COLUMNS,
     RANK_COLUMNS,
@@ -19,6 +19,7 @@ from creval_compare.comparison_tables import (
     readable,
 )
 from creval_compare.metric_comparison import Comparison, ComparisonRequest, as_data, compare_runs
+from creval_compare.model_table import GROUPS_NOTE
 
 if TYPE_CHECKING:
     import pandas

@@ -9,18 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import Run, RunError, UnknownNameError, UsageError
-from creval.plugin.plots import (
-    Column,
-    MetricChoice,
-    ModelRow,
-    RunResult,
-    chosen,
-    find_baselines,
-    frame_value,
-    headings,
-    load_result,
-    model_rows,
-)
+from creval.plugin.plots import MetricChoice, RunResult, chosen, find_baselines, load_result
+from creval_compare.model_table import Column, ModelRow, frame_value, headings, model_rows
 
 __all__ = ["Board", "Source", "board", "folder_of", "left_out", "load_results", "no_metric", "one_task", "short_names"]
 

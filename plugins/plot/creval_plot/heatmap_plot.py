@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from creval.plugin.plots import Column, number
+from creval.plugin.plots import number
+from creval_compare.model_table import Column
 from creval_plot.board import Board, Source, board
 from creval_plot.figure_format import inches
 from creval_plot.panels import fits, folded, panels

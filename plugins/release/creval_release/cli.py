@@ -133,8 +133,8 @@ def _pulled(repository: str) -> Path:
 
 
 def _print_standings(standings: Sequence[Standing]) -> None:
-    from creval.plugin.release import GROUPS_NOTE
     from creval.plugin.report import print_table
+    from creval_compare.model_table import GROUPS_NOTE
     from creval_release.leaderboard import interval
 
     columns = [

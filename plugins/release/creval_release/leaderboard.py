@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from creval.plugin import Run, Status
-from creval.plugin.release import GROUPS_NOTE, decimals, namesakes, number
+from creval.plugin.release import decimals, namesakes, number
+from creval_compare.model_table import GROUPS_NOTE
 from creval_compare.significance_groups import significance_groups
 
 __all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]

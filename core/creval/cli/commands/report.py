@@ -62,7 +62,7 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
         click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
         return
     from creval.api import load_result
-    from creval.cli.report_layout import lay_out, run_letters
+    from creval.cli.report_layout import lay_out
     from creval.cli.run_summary import baseline_notes
     from creval.errors import RunError, UsageError
     from creval.escape import visible
@@ -87,8 +87,7 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
         )
     else:
         choice = MetricChoice(more["tasks"], more["metrics"], more["every"])
-        letters = None if more["no_groups"] else run_letters
-        laid = lay_out(results, found, more["layout"], choice, more["error"], letters)
+        laid = lay_out(results, found, more["layout"], choice, more["error"], not more["no_groups"])
         if form is not None:
             click.echo(laid.text(form), nl=False)
         else:

@@ -14,10 +14,10 @@ from creval.cli.report_layout import lay_out
 from creval.errors import UnknownNameError
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
-from creval.report.model_table import model_table, print_models
 from creval.report.output_files import latex_text, markdown_text
 from creval.report.result_tables import print_beside, run_notes
 from creval.report.terminal_tables import fold_name
+from creval_compare.model_table import model_table, print_models
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 
@@ -173,7 +173,7 @@ def test_a_file_says_below_the_table_what_the_screen_says(layout: str, form: str
     results = [run(name, f"m/{name}", {"one": [metric("one", 0.5)]}) for name in "ab"[: 1 if layout == "each" else 2]]
     for each in results:
         each.results["tasks"][0]["generation_overrides"] = {"temperature": 0.7}
-    found = lay_out(results, Baselines(), layout, letters=None)  # type: ignore[arg-type]
+    found = lay_out(results, Baselines(), layout, groups=False)  # type: ignore[arg-type]
     found.print()
     screen = " ".join(capsys.readouterr().out.split())
     text = found.text(form)

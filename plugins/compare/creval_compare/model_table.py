@@ -9,14 +9,23 @@ from typing import Any, Literal, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from creval.api import RunResult
-from creval.escape import visible
-from creval.format import decimals, number
-from creval.report.baselines import Baselines
-from creval.report.output_files import Emphasis
-from creval.report.result_tables import labels
-from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print_table
-from creval.runs.result_metrics import namesakes
+from creval.plugin import CrevalError, open_run
+from creval.plugin.comparing import (
+    FIT,
+    GAP,
+    Baselines,
+    Emphasis,
+    RunResult,
+    decimals,
+    fold_name,
+    labels,
+    line_width,
+    namesakes,
+    number,
+    print_table,
+    visible,
+)
+from creval_compare.significance_groups import significance_groups
 
 __all__ = [
     "GROUPS_NOTE",
@@ -30,6 +39,7 @@ __all__ = [
     "model_rows",
     "model_table",
     "print_models",
+    "run_letters",
 ]
 
 GROUPS_NOTE = "groups: runs that share a letter cannot be told apart (5 %, every pair tested, adjusted by Holm)"
@@ -217,3 +227,13 @@ def _blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
             start, used = i, 0
         used += width + GAP
     yield start, len(widths)
+
+
+def run_letters(column: Column, results: Sequence[RunResult]) -> list[str] | None:
+    """Return the significance groups of runs in a column; None where they are not known."""
+    try:
+        runs = [open_run(result.folder) for result in results]
+        found = significance_groups(runs, column.task.rpartition("/")[2], column.metric, column.condition)
+    except CrevalError:
+        return None
+    return found
