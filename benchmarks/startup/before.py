@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long `creval --help` and `creval ls` take and those of an earlier tree, in one run.
+"""How long `creval --help` and `creval ls` take in this tree and in an earlier one, in one run.
 
     git worktree add ../before COMMIT
     python -m benchmarks.startup.before ../before      (from the repository's root)

@@ -107,6 +107,10 @@ def _scorers(registry: Registry) -> None:
         waits=True,
         uses=("entailment",),
     )
+    _scorers_with_models(registry)
+
+
+def _scorers_with_models(registry: Registry) -> None:
     registry.add(
         "scorer",
         "diversity.distinct_classifier",
