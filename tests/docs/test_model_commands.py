@@ -74,7 +74,7 @@ def own_commands(page: Path) -> list[str]:
 
 
 class Messages(http.server.BaseHTTPRequestHandler):
-    """A server that speaks the messages protocol, for a provider outside the chat-completions lane."""
+    """A server that speaks the messages protocol, for a provider outside the chat-completions client."""
 
     keys: list[str]
 

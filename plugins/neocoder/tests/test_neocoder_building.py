@@ -24,8 +24,8 @@ from creval.engine.run_options import RunOptions
 from creval.engine.workbench import Workbench
 from creval.errors import BudgetError, DataError, MissingPartError, RunError
 from creval.plugin import Completion, Message, Reply
-from creval_neocoder.building.book import Book
 from creval_neocoder.building.denial import drawn
+from creval_neocoder.building.journal import CallJournal
 from creval_neocoder.cli.building import build_states
 from creval_neocoder.problem import BLOCK, Problem
 from creval_neocoder.programs.extraction import find_program
@@ -160,16 +160,16 @@ def test_killed_and_resumed(maker: Maker, problems: Path, tmp_path: Path) -> Non
     words = ["neocoder", "build", "--problems", str(problems), "--model", "hosted_vllm/solver"]
     words += ["--augmenter", "hosted_vllm/reviewer", "--seed", "1", "-o", "built.json"]
     process = start(tmp_path, *words)
-    book = tmp_path / "built.json.calls.jsonl"
-    while process.poll() is None and not (book.exists() and book.read_bytes().count(b"\n") >= 20):
+    journal = tmp_path / "built.json.calls.jsonl"
+    while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= 20):
         time.sleep(0.005)
     assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not (tmp_path / "built.json").exists()
-    with book.open("ab") as file:
+    with journal.open("ab") as file:
         file.write(b'{"key": "torn')
-    kept = {json.loads(line)["key"] for line in book.read_bytes().splitlines()[1:-1]}
+    kept = {json.loads(line)["key"] for line in journal.read_bytes().splitlines()[1:-1]}
     before = len(maker.requests)
     made = built(problems, tmp_path / "built.json")
     bodies = Counter(json.dumps(request.body["messages"]) for request in maker.requests)
@@ -243,7 +243,7 @@ def test_a_thread_that_no_longer_fits_ends_the_problem_with_the_reason(maker: Ma
     assert len(row["constraints_list"]) == 3
 
 
-def test_failed_calls_leave_the_book_and_the_command_continues(maker: Maker, problems: Path, tmp_path: Path) -> None:
+def test_failed_calls_leave_the_journal_and_the_command_continues(maker: Maker, problems: Path, tmp_path: Path) -> None:
     def moody(request: Received) -> Answer | HttpError:
         broken = "4. Add 4" in json.dumps(request.body["messages"]) and len(request.body["messages"]) > 3
         return HttpError(400, {"message": "out of order"}) if broken else maker(request)
@@ -267,23 +267,23 @@ def test_the_budget_ends_a_build_and_nothing_is_lost(maker: Maker, problems: Pat
 
 
 def test_two_processes_do_not_write_one_book(tmp_path: Path) -> None:
-    book = Book(tmp_path / "calls.jsonl", {"seed": 1})
+    journal = CallJournal(tmp_path / "calls.jsonl", {"seed": 1})
     with pytest.raises(RunError, match="another process"):
-        Book(tmp_path / "calls.jsonl", {"seed": 1})
+        CallJournal(tmp_path / "calls.jsonl", {"seed": 1})
     reply = Reply((Completion("cut", "length"),), cost=0.5)
-    book.keep("target", [Message("user", "Hm\ud800?")], 0, reply)
-    book.close()
-    again = Book(tmp_path / "calls.jsonl", {"seed": 1})
+    journal.keep("target", [Message("user", "Hm\ud800?")], 0, reply)
+    journal.close()
+    again = CallJournal(tmp_path / "calls.jsonl", {"seed": 1})
     assert again.find("target", [Message("user", "Hm\ud800?")], 0) == ("cut", "length")
     assert again.find("target", [Message("user", "Hm\ud800?")], 1) is None
     assert (dict(again.calls), again.cost) == ({"target": 1}, 0.5)
     again.close()
     with pytest.raises(RunError, match="another seed"):
-        Book(tmp_path / "calls.jsonl", {"seed": 2})
+        CallJournal(tmp_path / "calls.jsonl", {"seed": 2})
     with (tmp_path / "calls.jsonl").open("a") as file:
         file.write("{}\n")
     with pytest.raises(RunError, match="damaged line"):
-        Book(tmp_path / "calls.jsonl", {"seed": 1})
+        CallJournal(tmp_path / "calls.jsonl", {"seed": 1})
 
 
 names = st.lists(st.sampled_from(VOCABULARY), max_size=12)

@@ -187,8 +187,8 @@ def test_killed_and_resumed(server: ChatServer, tmp_path: Path) -> None:
     words = ["--tasks", "neocoder_own", "--model", f"replay/{answers}", "--role"]
     words += ["augmenter=hosted_vllm/reviewer", "--allow-code-execution", "--output", "run", "--concurrency", "2"]
     process = start(tmp_path, *words)
-    book = tmp_path / "run" / "calls" / "augmenter.jsonl"
-    while process.poll() is None and not (book.exists() and book.read_bytes().count(b"\n") >= 5):
+    journal = tmp_path / "run" / "calls" / "augmenter.jsonl"
+    while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= 5):
         time.sleep(0.01)
     assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Who is asked in a build: the solver in its thread, the reviewer without it; all answers go through the book."""
+"""Who is asked in a build: the solver in its thread, the reviewer without it; all answers go through the journal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from creval.plugin import Completion, Message, Reply, SampleKey
 from creval.plugin.workbench import Workbench
-from creval_neocoder.building.book import Book, Said
+from creval_neocoder.building.journal import CallJournal, Said
 from creval_neocoder.task.techniques import AUGMENTER
 
 __all__ = ["SOLVER", "TASK", "Asker", "settings_of"]
@@ -31,9 +31,9 @@ def settings_of(bench: Workbench) -> dict[str, dict[str, Any]]:
 class Asker:
     """Asks on behalf of one problem. A list of techniques that cannot be read is asked for again (`unreadable`)."""
 
-    def __init__(self, bench: Workbench, book: Book, problem: str) -> None:
+    def __init__(self, bench: Workbench, journal: CallJournal, problem: str) -> None:
         self._bench = bench
-        self._book = book
+        self._journal = journal
         self._settings = settings_of(bench)
         self._context = bench.context(TASK)
         self._draws: Counter[tuple[str, ...]] = Counter()
@@ -60,8 +60,8 @@ class Asker:
         self._draws[self._last] += 1
 
     async def _said(self, role: str, messages: Sequence[Message], draw: int) -> Said:
-        found = self._book.find(role, messages, draw)
+        found = self._journal.find(role, messages, draw)
         if found is not None:
             return found
         reply = await self._bench.ask(role, messages, self.key, draw, **self._settings[role])
-        return self._book.find(role, messages, draw) or self._book.keep(role, messages, draw, reply)
+        return self._journal.find(role, messages, draw) or self._journal.keep(role, messages, draw, reply)

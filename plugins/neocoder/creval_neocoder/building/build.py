@@ -12,8 +12,8 @@ from typing import Any
 from creval.plugin import BudgetError, ModelError, RunError
 from creval.plugin.workbench import Workbench
 from creval_neocoder.building.asking import SOLVER, Asker, settings_of
-from creval_neocoder.building.book import Book
 from creval_neocoder.building.denial import deny
+from creval_neocoder.building.journal import CallJournal
 from creval_neocoder.problem import Problem
 from creval_neocoder.published.built import built_row
 from creval_neocoder.task.techniques import AUGMENTER
@@ -30,7 +30,7 @@ class Plan:
     seed: int
 
     def describe(self, bench: Workbench) -> dict[str, Any]:
-        """Return the head of the book: with another one its answers would be answers to something else."""
+        """Return the head of the journal: with another one its answers would be answers to something else."""
         statements = json.dumps([[problem.name, problem.statement] for problem in self.problems])
         models = {role: bench.model(role).describe() for role in (SOLVER, AUGMENTER)}
         named = {role: {"model": about["spec"], "identity": about["identity"]} for role, about in models.items()}
@@ -42,17 +42,21 @@ class Plan:
         }
 
 
-async def build(plan: Plan, bench: Workbench, book: Book, done: Callable[[str], None]) -> list[dict[str, Any]]:
+async def build(
+    plan: Plan, bench: Workbench, journal: CallJournal, done: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    plan: Plan, bench: Workbench, journal: CallJournal, done: Callable[[str], None]
+) -> list[dict[str, Any]]:
     """Return the rows of all problems in their order; `done` is called with the name of each that has ended.
 
     Where calls failed the other problems come to their end first. Raises RunError then (what was answered is in the
-    book), BudgetError, UsageError.
+    journal), BudgetError, UsageError.
     """
 
     async def one(problem: Problem) -> dict[str, Any] | ModelError | BudgetError:
         try:
-            made = await deny(problem, Asker(bench, book, problem.name), plan.rounds, plan.seed)
-        except (ModelError, BudgetError) as error:  # calls in flight for others come to their end, and into the book
+            made = await deny(problem, Asker(bench, journal, problem.name), plan.rounds, plan.seed)
+        except (ModelError, BudgetError) as error:  # calls in flight for others come to their end, and into the journal
             return error
         done(problem.name)
         return built_row(problem, made.statements, made.constraints, made.codes, made.ended)

@@ -42,15 +42,15 @@ def build_states(
     """
     from creval.plugin.report import write_json, write_text
     from creval_neocoder.building.asking import SOLVER
-    from creval_neocoder.building.book import Book
     from creval_neocoder.building.build import Plan, build
+    from creval_neocoder.building.journal import CallJournal
     from creval_neocoder.published.built import read_problem_file
     from creval_neocoder.task.techniques import AUGMENTER
 
     plan = Plan(read_problem_file(problems), rounds, seed)
     roles = {SOLVER: model, AUGMENTER: augmenter or model}
     bench = open_workbench({**given, "role": roles}, addressed=SOLVER, seed=seed)
-    book = Book(output.with_name(f"{output.name}.calls.jsonl"), plan.describe(bench))
+    journal = CallJournal(output.with_name(f"{output.name}.calls.jsonl"), plan.describe(bench))
     ended: list[str] = []
 
     def done(name: str) -> None:
@@ -58,9 +58,9 @@ def build_states(
         click.echo(f"{len(ended)} of {len(plan.problems)} problems: {name}", err=True)
 
     try:
-        rows = bench.work(lambda: build(plan, bench, book, done))
+        rows = bench.work(lambda: build(plan, bench, journal, done))
     finally:
-        book.close()
+        journal.close()
     write_json(output, rows)
     task = output.with_suffix(".yaml")
     write_text(task, task_file(output, max(map(states, rows))))
@@ -71,8 +71,8 @@ def build_states(
     for row in rows:
         if row["ended"]:
             click.echo(f"{row['problem_id']} ended early: {row['ended']}", err=True)
-    paid = ", ".join(f"{count} of the {'solver' if role == SOLVER else role}" for role, count in book.calls.items())
-    click.echo(f"calls: {paid}" + (f", {book.cost:.2f} US dollars" if book.cost else ""))
+    paid = ", ".join(f"{count} of the {'solver' if role == SOLVER else role}" for role, count in journal.calls.items())
+    click.echo(f"calls: {paid}" + (f", {journal.cost:.2f} US dollars" if journal.cost else ""))
     click.echo(f"Play it: creval --tasks '{task}:*' --model MODEL --allow-code-execution")
 
 

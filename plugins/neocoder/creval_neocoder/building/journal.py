@@ -1,8 +1,8 @@
-"""The book of a build: every call in a file, one line each, so that no call is paid twice.
+"""The journal of a build: every call in a file, one line each, so that no call is paid twice.
 
 The first line is the plan (models, settings, seed, problems). A later build of the same plan is given the answers
 again, also those that were cut or could not be read; a build of another plan is refused. Models are therefore asked for
-nothing that the book holds, and a killed build continues where it stopped.
+nothing that the journal holds, and a killed build continues where it stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple
 
 from creval.plugin import Message, Reply, RunError
 
-__all__ = ["Book", "Said"]
+__all__ = ["CallJournal", "Said"]
 
 _FORM = 1
 
@@ -29,7 +29,7 @@ class Said(NamedTuple):
     finish_reason: str
 
 
-class Book:
+class CallJournal:
     """The answers of one build, by role, question and draw. Close it at the end.
 
     Raises RunError where another process writes it, it is damaged, or it belongs to another plan.
