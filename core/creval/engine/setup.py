@@ -103,7 +103,7 @@ class Setup:
 
         What is missing must show before the first call, not after the last. Without `resources` these are opened by
         workers elsewhere; only the consent to run programs is asked for.
-        Raises MissingPartError, UnknownNameError, UsageError (a sandbox without leave to run code, a task without the
+        Raises MissingPartError, UnknownNameError, UsageError (a sandbox without consent to run code, a task without the
         baseline that is to play it).
         """
         spec = self.models.get(TARGET).spec if target else ""

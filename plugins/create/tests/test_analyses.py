@@ -176,7 +176,7 @@ def test_strategies_are_paired_with_their_base(made: Path) -> None:
     assert found["iterate"]["paths ratio"] >= 1
     for row in found.values():
         assert row["difference"] == pytest.approx(row["s"] - row["s base"])
-    with pytest.raises(DataError, match="no strategy beside"):
+    with pytest.raises(DataError, match="no strategy in addition"):
         CreateStrategies().run(of(made, "ceiling"))
 
 

@@ -74,7 +74,7 @@ def is_local_only(source: ModelSource, options: ResourceOptions) -> bool:
 
 
 def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: Exception) -> CrevalError:
-    """Build the error for a model that brings code which nobody allowed, or whose weights cannot be loaded."""
+    """Build the error for a model that has code that was not allowed, or whose weights cannot be loaded."""
     if "trust_remote_code" in str(error) and not options.trust_remote_code:
         return UsageError(
             f"the {kind} brings program code of its own, which would run on this machine",

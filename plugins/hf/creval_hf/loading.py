@@ -96,7 +96,7 @@ def chosen_device(name: ModelName) -> str:
 def check_config(name: ModelName, found: Found, trusted: bool, offline: bool) -> str:
     """Read the model's configuration, and return the type of number that it is computed with.
 
-    Raises UsageError where it is no model that answers, or brings code that nobody allowed.
+    Raises UsageError where it is no model that answers, or has code that was not allowed.
     """
     import transformers
 

@@ -138,7 +138,7 @@ class TaskContext:
             self._shared.record_remote(name, self.specs[name], full, where)
 
     def check_consent(self, names: Sequence[str]) -> None:
-        """Raises UsageError where a resource of these would run programs without leave; none is opened."""
+        """Raises UsageError where a resource of these would run programs without consent; none is opened."""
         for name in names:
             if name in self.specs:
                 self._shared.check_consent(name, self.specs[name])
