@@ -66,8 +66,8 @@ class Shots:
         if len(chosen) < self.number:
             alike = "" if self.same is None else f" with its {self.same} ({brief(asked.doc.fields[self.same])})"
             raise DataError(
-                f"few_shot asks for {counted(self.number, 'examples')}; apart from the doc {asked.doc.id!r} the data hold "
-                f"{len(chosen)}{alike}",
+                f"few_shot asks for {counted(self.number, 'examples')}; apart from the doc {asked.doc.id!r} "
+                f"the data hold {len(chosen)}{alike}",
                 where=self.origin,
                 fix="Ask for fewer, or give more data.",
             )

@@ -73,7 +73,8 @@ class Jury:
         least = self.draw or 1
         if len(left) < least:
             raise UsageError(
-                f"the jury of {self.name!r} needs {counted(least, 'models')} in addition to the target, and has {len(left)}",
+                f"the jury of {self.name!r} needs {counted(least, 'models')} in addition to the target, "
+                f"and has {len(left)}",
                 where="roles",
                 fix="Name further roles in the task, or give them other models: --role ROLE=MODEL",
             )

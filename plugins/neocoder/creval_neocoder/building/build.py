@@ -45,8 +45,6 @@ class Plan:
 async def build(
     plan: Plan, bench: Workbench, journal: CallJournal, done: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    plan: Plan, bench: Workbench, journal: CallJournal, done: Callable[[str], None]
-) -> list[dict[str, Any]]:
     """Return the rows of all problems in their order; `done` is called with the name of each that has ended.
 
     Where calls failed the other problems come to their end first. Raises RunError then (what was answered is in the
