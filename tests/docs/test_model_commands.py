@@ -13,8 +13,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -148,7 +146,7 @@ def run_program(text: str, folder: Path) -> None:
     """Run the first program in Python that a page shows."""
     program = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert program
-    subprocess.run([sys.executable, "-c", program[1]], cwd=folder, check=True)
+    finished((), folder, os.environ, 300, program[1], OF_PAGES).check_returncode()
 
 
 def environment(home: Path, server: ChatServer, messages: str) -> Mapping[str, str]:

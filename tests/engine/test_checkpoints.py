@@ -219,7 +219,7 @@ def test_no_flipped_byte_of_a_checkpoint_changes_anything(make_task, server, opt
     for kind in ("samples", "scores"):
         file = point(folder, kind)
         sound = file.read_bytes()
-        for _ in range(25):
+        for _ in range(12):
             place = chance.randrange(len(sound))
             file.write_bytes(sound[:place] + bytes([sound[place] ^ (1 << chance.randrange(8))]) + sound[place + 1 :])
             resume(folder)

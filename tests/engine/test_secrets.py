@@ -114,7 +114,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     variables=st.dictionaries(
         st.sampled_from(["SORT_KEY", "MY_TOKEN", "PASSWORD", "SECRET_SAUCE", "HOSTED_VLLM_API_KEY"]),

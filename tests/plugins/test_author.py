@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from support.commands import program
+from support.forked import finished
 from support.toy_plugins import write_distribution
 
 ENTRY = """
@@ -140,7 +139,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def creval(site: Path, folder: Path, *arguments: str, status: int = 0) -> str:
     environment = {**os.environ, "PYTHONPATH": str(site), "CREVAL_PLUGINS": "vowels"}
-    done = subprocess.run(program(*arguments), cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    done = finished(arguments, folder, environment, 300)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -28,7 +28,14 @@ __all__ = ["OF_PAGES", "finished"]
 
 LOADED = (
     *("creval.cli.main", "creval.cli.runner", "creval.cli.run_summary", "creval.api", "creval.report.result_tables"),
-    *("creval.tasks.templates.environment", "jsonschema", "referencing", "numpy", "rich.console", "aiohttp"),
+    *("creval.cli.commands.report", "creval.cli.commands.run", "creval.cli.commands.score"),
+    *("creval.cli.commands.tasks", "creval.data.local_sources", "creval.models.local.baseline_provider"),
+    "creval.models.providers.chat_provider",
+    *("creval.parsing.cues", "creval.parsing.lists", "creval.scoring.matching", "creval.tasks.suites"),
+    *("creval.tasks.sections.examples", "creval.plugin.collections", "creval.plugin.completions"),
+    *("creval.plugin.comparing", "creval.plugin.models", "creval.plugin.parsing"),
+    *("creval.tasks.templates.environment", "jsonschema", "referencing", "numpy", "rich.console", "rich._emoji_codes"),
+    *("aiohttp", "difflib", "jinja2.meta"),
 )
 """What nearly every command loads; all else a command loads by itself."""
 TABLES = (
@@ -40,6 +47,8 @@ TABLES = (
 OF_PAGES = (
     *("scipy.stats", "statsmodels.regression", "pandas", "litellm"),
     *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+    *("creval_kumo.task.baselines", "creval_kumo.task.datasets", "creval_kumo.task.protocol", "creval_compare.cli"),
+    *("creval_kumo.task.scoring", "creval_likelihoods.completions", "creval_lmeval.names"),
 )
 """What the commands of README and docs load, too: a hundred of them run in one session."""
 AT_THE_START = ("PYTHON", "LC_", "LANG", "OMP_", "OPENBLAS_", "MALLOC_", "LD_")

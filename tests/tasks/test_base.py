@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,15 @@ from creval_testing.check_tasks import check_data
 DRAT = "schema: 1\ninclude: association/drat\ntask: drat\n"
 
 
+@functools.cache
+def shipped() -> TaskIndex:
+    """The tasks of all plugins, looked through once."""
+    return TaskIndex(load_plugins())
+
+
 def load(tmp_path: Path, text: str, *others: str) -> Task:
     (tmp_path / "mine.yaml").write_text(text)
-    return TaskIndex(load_plugins()).expand([tmp_path / "mine.yaml", *others])[0]
+    return shipped().expand([tmp_path / "mine.yaml", *others])[0]
 
 
 def names(task: Task, **resources: str) -> list[str]:
@@ -66,12 +73,13 @@ def test_a_suite_s_overrides_mark_it_too(tmp_path: Path) -> None:
     text = "schema: 1\nsuite: mine\nversion: 1.0.0\ntitle: Mine\ntasks:\n"
     task = load(tmp_path, text + "  - {task: association/drat, as: loose, score: {drat: {quantile: 0.8}}}\n")
     assert (task.name, names(task)[0]) == ("drat@loose", "drat[quantile=0.8]")
-    plain = load(tmp_path, text + "  - {task: association/drat, repeats: 2}\n")
+    (tmp_path / "plain").mkdir()
+    plain = load(tmp_path / "plain", text + "  - {task: association/drat, repeats: 2}\n")
     assert names(plain)[0] == "drat"
 
 
 def test_variants_that_ship_keep_their_names() -> None:
-    index = TaskIndex(load_plugins())
+    index = shipped()
     for name in ("drat_k2", "dat_dictionary", "kumo_easy_medical", "kumo_probabilistic"):
         task = index.load(name)
         assert task.base is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,18 @@ TASKS = {
 RESOURCES = {"embedding": "embedded/minilm", "entailment": "cosine/0.85"}
 
 
+@functools.cache
+def shipped() -> TaskIndex:
+    """The tasks of all plugins, looked through once."""
+    return TaskIndex(load_plugins())
+
+
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("model", ["claude-opus-4-1", "anthropic/claude-sonnet-4.5"])
 def test_tasks_that_send_both_run_on_models_that_take_one(
     name: str, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = TaskIndex(load_plugins())
+    index = shipped()
     task, played = index.load(name), index.load(TASKS[name])
     both = ("temperature", "top_p")
     sets = [{**task.generation, **each.settings} for each in task.conditions]
