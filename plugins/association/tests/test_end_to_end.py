@@ -83,7 +83,7 @@ def test_all_six_with_a_small_model(tmp_path: Path, embedded: Any, small_model: 
         "embedded/glove-6b-50d",
         limit=1,
         repeats=1,
-        generation={"max_tokens": 16, "temperature": 1.0},  # of several, one: all ask the same
+        generation={"max_tokens": 6, "temperature": 1.0},  # of several, one: all ask the same
     )
     assert {task["task"] for task in results["tasks"]} == set(SIX)
     for task in results["tasks"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ from typing import Any
 
 import pytest
 from support.chat_server import ChatServer, Received
-from support.commands import start
 
 import creval
+from creval.cli.main import invoke
 from creval.engine.run import resume
 from creval.engine.run_options import RunOptions
 from creval.errors import UsageError
@@ -42,6 +43,12 @@ def test_the_examples_of_a_published_task(
     task = TaskIndex(plugins).load(name)
     outcomes = asyncio.run(run_examples(task, RunOptions(offline=True, allow_code_execution=True), plugins))
     assert [f"{each.example}: {fault}" for each in outcomes for fault in each.faults] == []
+
+
+@pytest.fixture(autouse=True)
+def few_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test here looks at an interval."""
+    monkeypatch.setattr("creval.scoring.intervals.REPLICATES", 50)
 
 
 CODER = "You are a Python code generator"
@@ -181,18 +188,31 @@ def write_answers(path: Path) -> Path:
     return path
 
 
+def begin(folder: Path, words: list[str]) -> int:
+    """Begin a command line in a fork of this process; return its number, to be killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.environ["CREVAL_CACHE"] = str(folder / "cache")
+            os.chdir(folder)
+            invoke(words)
+        finally:
+            os._exit(99)
+    return child
+
+
 def test_killed_and_resumed(server: ChatServer, tmp_path: Path) -> None:
     """With recorded answers: a kill loses calls in flight alone, and no program that was reviewed is reviewed again."""
     answers = write_answers(tmp_path / "answers.jsonl")
     words = ["--tasks", "neocoder_own", "--model", f"replay/{answers}", "--role"]
     words += ["augmenter=hosted_vllm/reviewer", "--allow-code-execution", "--output", "run", "--concurrency", "2"]
-    process = start(tmp_path, *words)
+    process = begin(tmp_path, words)
     journal = tmp_path / "run" / "calls" / "augmenter.jsonl"
-    while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= 5):
+    server.wait_for(5)
+    while not (journal.exists() and journal.read_bytes().count(b"\n") >= 5):
         time.sleep(0.01)
-    assert process.poll() is None, process.communicate()
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    os.kill(process, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
     before = len(reviewed(server))
     assert before == len(server.requests), "the target's answers are the recorded ones"
     finished = resume(tmp_path / "run", allow_code_execution=True)
@@ -240,7 +260,7 @@ def test_no_run_without_consent(server: ChatServer, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("server")
 def test_a_real_small_model(tmp_path: Path, small_model: str) -> None:
     """SmolLM2 answers one of our own problems; whatever it writes is read, run and judged without an error."""
-    changes = {"limit": 1, "generation": {"max_tokens": 48}, "offline": False}
+    changes = {"limit": 1, "generation": {"max_tokens": 12}, "offline": False}
     result = creval.run([OWN[1]], small_model, options(tmp_path / "run", **changes))
     (task,) = result.results["tasks"]
     assert task["counts"]["errored"] == task["counts"]["skipped"] == 0

@@ -103,7 +103,7 @@ include: openended/{name}_own
 task: small_{name}
 version: 1.0.0
 protocol: {{openended.stepwise: {{n: 3, steps: [2, 2]}}}}
-generation: {{max_tokens: 24}}
+generation: {{max_tokens: 12}}
 """
 
 
