@@ -210,6 +210,7 @@ def test_killed_and_resumed(server: ChatServer, tmp_path: Path) -> None:
     journal = tmp_path / "run" / "calls" / "augmenter.jsonl"
     server.wait_for(5)
     while not (journal.exists() and journal.read_bytes().count(b"\n") >= 5):
+        assert os.waitpid(process, os.WNOHANG) == (0, 0), "the run ended too early"
         time.sleep(0.01)
     os.kill(process, signal.SIGKILL)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
