@@ -45,6 +45,18 @@ def test_nothing_right_at_all(how: str, value: float | None) -> None:
     assert Combined(how, 2).value(two([0, 0], [0, 0])) == value
 
 
+def test_a_ratio_that_divides_by_nothing_says_so() -> None:
+    none = estimate(Combined("ratio", 2), two([1, 0], [0, 0]), "cluster_bootstrap", 1)
+    assert (none.value, none.no_interval) == (None, "it divides by 0")
+    seldom = estimate(Combined("ratio", 2), two([1, 0, 0, 1], [1, 0, 0, 0]), "cluster_bootstrap", 1)
+    assert (seldom.value, seldom.ci_low) == (2.0, None) and "or have none" in str(seldom.no_interval)
+    one, other = two([1, 0, 0, 1, 0, 1], [1, 0, 0, 0, 0, 0]), two([1, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 0])
+    found = compare_pairs(Combined("ratio", 2), Pairs(tuple("abcdef"), one, other), seed=1)
+    assert found.p_value is not None and found.p_value <= 1 and found.low is None
+    undefined = compare_pairs(Combined("ratio", 2), Pairs(tuple("abcdef"), one, two([1.0] * 6, [0.0] * 6)), seed=1)
+    assert (undefined.other, undefined.no_interval) == (None, "it is undefined on one side")
+
+
 def test_docs_that_only_one_part_has() -> None:
     clusters = two([1, 0, 1], [1, 1], ([0, 1, 2], [1, 5]))
     assert len(clusters) == 4

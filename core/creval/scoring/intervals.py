@@ -161,15 +161,15 @@ def bootstrap_interval(
 
     Efron (1987, J. Am. Stat. Assoc. 82, 171-185), the acceleration by the jackknife over docs (0 above _JACKKNIFED of
     them). REPLICATES resamples from `numpy.random.default_rng(seed)`; the same seed and data give the same interval.
-    Where the metric is undefined in a resample that one is left out; None where it always is, and where the resamples
-    lie on one side of the value.
+    Where the metric is undefined in a resample that one is left out; None where so many are that an end could lie among
+    them, and where the resamples lie on one side of the value.
     """
     from scipy.special import ndtr, ndtri
 
     resampled = _resampled(aggregation, clusters, seed)
     known = np.sort(resampled[np.isfinite(resampled)])
     value = aggregation.value(clusters)
-    if not len(known) or value is None:
+    if len(known) < _least_defined(len(resampled), confidence) or value is None:
         return None
     below = (np.searchsorted(known, value, "left") + np.searchsorted(known, value, "right")) / 2 / len(known)
     if not 0 < below < 1:
@@ -186,15 +186,24 @@ def bootstrap_difference(
     """Return the percentile interval of second minus first, and the p-value by which it leaves 0 in or out.
 
     A doc that is drawn brings both its values. `sides` hold the same docs in the same order. None where the metric is
-    undefined in every resample.
+    undefined in too many resamples.
     """
     one, other = (_resampled(aggregation, side, seed) for side in sides)
-    known = np.sort((other - one)[np.isfinite(other - one)])
+    with np.errstate(invalid="ignore"):  # two ratios by 0
+        moved = other - one
+    known = np.sort(moved[np.isfinite(moved)])
+    if len(known) < _least_defined(len(moved), confidence):
+        return None
     place = int((1 - confidence) / 2 * (len(known) + 1)) - 1
     if place < 0:
         return None
     beyond = min(int((known <= 0).sum()), int((known >= 0).sum()))
     return float(known[place]), float(known[-1 - place]), min(1.0, 2 * (beyond + 1) / (len(known) + 1))
+
+
+def _least_defined(resamples: int, confidence: float) -> int:
+    """How many resamples have to have a number: all but those of one tail."""
+    return max(1, int(np.ceil(resamples * (1 + confidence) / 2)))
 
 
 def _acceleration(aggregation: Aggregation, clusters: Clusters) -> float:

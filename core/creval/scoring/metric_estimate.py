@@ -57,7 +57,8 @@ def estimate(
     size, docs, unit = len(usable.values), len(usable), usable.unit
     value = _finite(aggregation.value(usable), "value") if docs else None
     if value is None or docs < 2:
-        reason = f"no {unit} has a value" if value is None else f"there is one {unit} only"
+        undefined = "it divides by 0" if hasattr(aggregation, "of_sums") else f"it is undefined for these {unit}s"
+        reason = f"there is one {unit} only" if value is not None else undefined if docs else f"no {unit} has a value"
         return Estimate(value, size, docs, None, None, None, confidence, "none", unit, reason)
     error = _finite(aggregation.standard_error(usable), "standard error")
     making = _Making(aggregation, usable, (value, error), scale.of(aggregation), seed, confidence)
@@ -154,7 +155,7 @@ class _Making:
     def _bootstrap(self) -> _Found:
         interval = bootstrap_interval(self.aggregation, self.clusters, self.seed, self.confidence)
         if interval is None:
-            return _none("the resamples do not surround the number")
+            return _none("the resamples do not surround the number, or have none")
         if self._still(interval[1] - interval[0]):
             return _none(self._no_variation)
         return interval, "cluster_bootstrap", None

@@ -243,7 +243,8 @@ def compare_pairs(
     numbers = [aggregation.value(side) if count else None for side in (usable.one, usable.other)]
     first, second = numbers
     if first is None or second is None:
-        return Difference(count, first, second, None, no_interval="no doc has a value on both sides")
+        why = "it is undefined on one side" if count else "no doc has a value on both sides"
+        return Difference(count, first, second, None, no_interval=why)
     return _Comparison(aggregation, usable, (first, second), scale.of(aggregation), seed).made(method)
 
 
@@ -358,7 +359,7 @@ class _Comparison:
         sides = (self._pairs.one, self._pairs.other)
         found = bootstrap_difference(self._aggregation, sides, self._seed, CONFIDENCE)
         if found is None:
-            return Interval(why="the metric is undefined in every resample")
+            return Interval(why="the metric is undefined in too many resamples")
         low, high, p_value = found
         if self._still(high - low):
             return Interval(why="the difference is the same on every doc")
