@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from support.batch_server import BatchServer
 from support.chat_server import ChatServer, Received
-from support.forked import OF_PAGES, finished
+from support.forked import OF_HOSTED, finished
 from support.page_files import shown_files, write_plugin, write_shown
 
 pytestmark = pytest.mark.model
@@ -146,7 +146,7 @@ def run_program(text: str, folder: Path) -> None:
     """Run the first program in Python that a page shows."""
     program = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert program
-    finished((), folder, os.environ, 300, program[1], OF_PAGES).check_returncode()
+    finished((), folder, os.environ, 300, program[1], OF_HOSTED).check_returncode()
 
 
 def environment(home: Path, server: ChatServer, messages: str) -> Mapping[str, str]:
@@ -214,7 +214,7 @@ def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, me
                 words += settings(text, f"runs/{number}")
             own = environment(tmp_path, server, messages_server)
             code = WITHOUT_TORCH if page.parent.name == "encoders" else None
-            done = finished(words[1:], tmp_path, own, 300, code, OF_PAGES)
+            done = finished(words[1:], tmp_path, own, 300, code, OF_HOSTED)
             assert done.returncode == 0, f"{text}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
             asked = len(server.requests) + sum(server.billed.values()) + len(Messages.keys) - before
             assert asked > 0, f"no server was asked by: {text}"

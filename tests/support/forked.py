@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OF_PAGES", "finished"]
+__all__ = ["OF_HOSTED", "OF_PAGES", "finished"]
 
 LOADED = (
     *("creval.cli.main", "creval.cli.runner", "creval.cli.run_summary", "creval.api", "creval.report.result_tables"),
@@ -45,12 +45,14 @@ TABLES = (
 )
 """What the library `datasets` loads, too. It and huggingface_hub look at HF_ENDPOINT when they are loaded."""
 OF_PAGES = (
-    *("scipy.stats", "statsmodels.regression", "pandas", "litellm"),
+    *("scipy.stats", "statsmodels.regression", "pandas"),
     *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
     *("creval_kumo.task.baselines", "creval_kumo.task.datasets", "creval_kumo.task.protocol", "creval_compare.cli"),
     *("creval_kumo.task.scoring", "creval_likelihoods.completions", "creval_lmeval.names"),
 )
 """What the commands of README and docs load, too: a hundred of them run in one session."""
+OF_HOSTED = ("litellm",)
+"""What those load that ask a hosted model; it takes longer to load than all the rest."""
 AT_THE_START = ("PYTHON", "LC_", "LANG", "OMP_", "OPENBLAS_", "MALLOC_", "LD_")
 """Variables of these names are read when Python starts: a command for which they differ gets a whole start."""
 ADDED = "PYTHONPATH"
