@@ -90,6 +90,13 @@ ENGLISH = {
     "score: {judge: {prompt: p, roles: ['1 a']}}": "not a name of letters, digits and _, starting with a letter.",
 }
 COMBINED = "metrics: [{name: exact_match, failed: zero%s}, {name: b, of: {f1: [exact_match, exact_match]}%s}]"
+TOOL = "tools: [{name: look, parameters: {type: object, properties: {at: {type: %s}}, required: %s}}%s]"
+TOOLS = {
+    TOOL % ("string", "[at]", ", {name: look}"): "two tools are called 'look'. Rename one of them.",
+    TOOL % ("strng", "[at]", ""): "this is no JSON Schema of arguments. Did you mean 'string'?",
+    TOOL % ("string", "at", ""): "this is no JSON Schema of arguments.",
+    TOOL % ("string", "[att]", ""): "no argument is called 'att'. Did you mean 'at'?",
+}
 OF = {
     COMBINED % ("", ", by: subject, average: macro"): "no mean over groups can be made of a metric of metrics (yet)",
     COMBINED % (", by: subject, average: macro", ""): "Name a metric without group and average.",
@@ -101,16 +108,17 @@ REPEATS = {
 }
 
 
-@pytest.mark.parametrize("table", [SCORES, FIELDS, ENGLISH, OF, REPEATS])
+@pytest.mark.parametrize("table", [SCORES, FIELDS, ENGLISH, TOOLS, OF, REPEATS])
 def test_each_fault_is_refused_in_plain_english(tmp_path: Path, table: dict[str, str]) -> None:
     for changes, message in table.items():
         found = faults(tmp_path, changes)
         assert any(message in each for each in found), (changes, found)
-        assert not any(word in each for each in found for word in ("dependency", "schema", "^")), found
+        assert not any(word in each for each in found for word in ("dependency", "schema is", "^")), found
 
 
 def test_what_is_right_passes(tmp_path: Path) -> None:
     sound = [
+        TOOL % ("string", "[at]", ", {name: go}"),
         "dataset: {fields: {x: {from: q, split: ' and '}, y: {from: q, split: or}}}",
         "dataset: {columns: {key: id, q: q, target: target}, id: key}",
         "dataset: {columns: [id, q, target, opts, ans], choices: {from: opts, answer: ans}}",

@@ -32,6 +32,7 @@ from creval.tasks.sections.scoring_section import (
 )
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.sections.settings import read_conditions, read_generation
+from creval.tasks.sections.tools_section import check_tools
 from creval.tasks.task_components import ComponentReader, FoundComponent, Written
 from creval.tasks.task_model import CombinedMetric, DatasetRef, Example, MetricSpec, Task, TaskSource
 from creval.tasks.task_paths import Owner, TaskFile
@@ -136,6 +137,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     prompts = read_prompts(reading)
     roles = read_roles(reading, prompts)
     generation = read_generation(reading)
+    check_tools(reading)
     parts, scores, conditions = _read_parts(reading, find_files)
     resources = read_resources(reading)
     check_uses(reading, parts.used())
