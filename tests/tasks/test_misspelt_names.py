@@ -49,6 +49,9 @@ SCORES = {
     f"{JURY}score: {{judge: {{prompt: p, scale: [1, 5], name: r, roles: [a, bb]}}}}": "no role 'bb'. Did you mean 'b'?",
     f"{JURY}score: {{judge: {{prompt: p, scale: [1, 5], name: r, roles: [a, b], combine: each}}}}": "give: r@a, r@b.",
     EACH % "exact_mach@2" + ", score: {each_turn: exact_match}": "Did you mean 'exact_match@2'?",
+    "parse: null, readings: {s: text, l: text}, "
+    + EACH % "exact_match@2@t"
+    + ", score: {each_turn: exact_match}": "Did you mean 'exact_match@2@s'?",
     EACH % "exact_match@3" + ", score: {each_turn: exact_match}": "the longest conversation has 2 turns",
     EACH % "exact_match@1" + ", score: {each_turn: {score: exact_match, turns: last}}": "Did you mean 'exact_match'?",
     f"{RULES}metrics: [{{name: m, from: rules_each, weight: rules_count, failed: exclude}}]": "from: rules_each@1",

@@ -30,6 +30,7 @@ _OF_COMBINED = ("name", "of", "ci", "higher_is_better", "primary", "unit", "desc
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 _TURN = re.compile(r"[1-9][0-9]{0,3}")
 _TURNS = "@*"
+_TURN_OF = re.compile(r"@([1-9][0-9]{0,3})\b")
 
 
 def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[FoundComponent]:
@@ -138,9 +139,8 @@ class ScoreNames:
         )
 
     def fix(self, name: str) -> str:
-        _, at, turn = name.rpartition("@")
-        by_turn = [f"{each.removesuffix('*')}{turn if at and turn.isdecimal() else 1}" for each in self.names]
-        known = [own if each.endswith(_TURNS) else each for each, own in zip(self.names, by_turn, strict=True)]
+        turn = _TURN_OF.search(name)
+        known = [each.replace("*", turn[1] if turn else "1") for each in self.names]
         near = nearest(name, known)
         if near:
             return f"Did you mean {near[0]!r}?"
