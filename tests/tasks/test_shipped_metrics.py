@@ -38,7 +38,7 @@ def test_a_metric_and_its_score_have_one_name(tasks: list[Task]) -> None:
 _UNBOUNDED = re.compile(
     r"relative_action_count|tests|paper_compat|novelty_rank|(judge_(calls|(input|output)_)?)?tokens"
     r"|judge_calls|tokens_per_call|chains|chain_words|valid_words|survivors|fluency|out_of_vocabulary"
-    r"|creative_utility(_\w+)?@1.0|printed|readable|rescued|distinct|valid(_\w+)?|paths|useful|points|reach"
+    r"|creative_utility(_\w+)?@1.0|printed|readable|rescued|distinct|valid(_\w+)?|paths|useful|points|reach|strength"
     r"|(classes|distinct)_\w+"
 )
 """Counts, and utilities that grow with them: nothing bounds them from above."""

@@ -29,9 +29,10 @@ from creval.report.baselines import Baselines, find_baselines
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.result_tables import count_groups, listed_names, print_results, setting_words
 from creval.runs.folder import RunFolder
+from creval.runs.labelled import WARNING
 from creval.runs.run_commands import CONSENTS, resume_command
 
-__all__ = ["baseline_notes", "ending", "last_words"]
+__all__ = ["baseline_notes", "ending", "last_words", "warnings_of"]
 
 
 LONGEST = 1_000
@@ -162,6 +163,14 @@ def flag_notes(results: Mapping[str, Any]) -> list[str]:
 
 
 _BOTH = ("floor", "ceiling")
+
+
+def warnings_of(results: Sequence[RunResult]) -> list[str]:
+    """Return the notes of results without which their numbers are not to be read, each once."""
+    notes = [
+        (task["task"], note) for each in results for task in each.results["tasks"] for note in task.get("notes", ())
+    ]
+    return list(dict.fromkeys(f"{task}: {note}" for task, note in notes if note.startswith(WARNING)))
 
 
 def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path, absent: bool = True) -> list[str]:

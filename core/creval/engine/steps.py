@@ -30,6 +30,7 @@ from creval.interruption import CURRENT
 from creval.models.answers.read_answers import READING, reading_of
 from creval.opener import remove, rename
 from creval.runs.folder import FORM, RunFolder
+from creval.runs.labelled import read_labelled
 from creval.runs.run_commands import resume_command, score_command
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.sample import ScoreRecord
@@ -327,7 +328,8 @@ class RunSteps:
             fix = f"{error.fix or 'Correct the scorer.'} {again}"
             raise ScoringError(error.what, where=error.where, fix=fix) from error
         usage = TaskUsage(kept.samples.summary.usage, self._setup.ledger.usage(task.name))
-        return task_results(plan, (tally, usage), metrics, used_resources)
+        labelled = read_labelled(self._folder.path)
+        return task_results(plan, (tally, usage), metrics, used_resources, labelled)
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
         self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)

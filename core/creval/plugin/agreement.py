@@ -13,6 +13,7 @@ from creval.engine.setup import open_plans
 from creval.plugins.loader import load_plugins
 from creval.report.output_files import unguarded
 from creval.runs.folder import RunFolder
+from creval.runs.labelled import write_labelled
 from creval.runs.task_copies import tasks_here
 from creval.runs.text_references import with_doc, with_media
 from creval.runs.trust import Claims

@@ -95,12 +95,14 @@ _KNOWN_ELSEWHERE = {
 _FAMILIES = {
     "creval-association": ("aut", "cdat", "dat", "drat", "pace", "rat"),
     "creval-create": ("create",),
+    "creval-creativityprism": ("creativityprism",),
     "creval-diversity": ("diversity", "noveltybench"),
     "creval-ideas": ("ideas", "liveideabench"),
     "creval-kumo": ("kumo",),
     "creval-neocoder": ("neocoder",),
     "creval-openended": ("bookmia", "hypogen", "jury", "macgyver", "novelty", "openended"),
     "creval-wordgames": ("clues", "connections", "words"),
+    "creval-writing": ("vignettes",),
 }
 """How the names of the tasks of a distribution begin, up to the first `_`."""
 

@@ -207,7 +207,7 @@ class Registry:
         """Register a component; `spec` are further fields of `Component` (parameters, produces, ...) or its traits.
 
         A scorer states `unit`, `waits`, `batch_size`, `minimum_repeats`, `reads_some`, `scores_failures`,
-        `scores_begun`, `takes` and `raters`, a parser `refines`, `reads` and `gives`, a protocol `n` and
+        `scores_begun`, `takes`, `raters` and `people`, a parser `refines`, `reads` and `gives`, a protocol `n` and
         `loglikelihood`, a provider `loglikelihood` (docs/plugins.md). Each may be a function of the YAML
         parameters. Raises PluginError where the kind is none, the target has no colon, an argument is unknown, of the
         wrong type or contradicts another one, or the plugin has the component already.

@@ -67,6 +67,7 @@ class ScorerTraits:
     those that are unparsed, truncated or refused, `scores_begun`: these where answers came before that one, which are
     then read. `takes` are the kinds of value that it can score (empty: any).
     `raters` (`Raters`) names those of its scores that several models give, whose agreement is in results.json.
+    `people` names those that the results warn of until judge-agreement has compared them with people's labels.
     """
 
     unit: str = "sample"
@@ -78,6 +79,7 @@ class ScorerTraits:
     scores_begun: bool = False
     takes: tuple[str, ...] = ()
     raters: Raters | None = None
+    people: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,9 @@ def _value_fault(name: str, value: object) -> str | None:
     if name == "raters":
         sound = value is None or (isinstance(value, Raters) and len(value.scores) > 1 and value.level in _LEVELS)
         return None if sound else f"Raters of two scores or more, at one of the levels {', '.join(_LEVELS)}"
+    if name == "people":
+        sound = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+        return None if sound else "a tuple of names of scores"
     words = _WORDS.get(name)
     if words is None:
         return None if isinstance(value, bool) else "True or False"

@@ -22,6 +22,7 @@ from creval.plugin.agreement import (
     tasks_here,
     with_doc,
     with_media,
+    write_labelled,
 )
 from creval.plugin.statistics import agreement
 from creval.plugin.workbench import Workbench
@@ -152,7 +153,14 @@ def _agreement(run: Run, name: str, score: str, file: Path) -> tuple[list[Sequen
     if sum(len(each.people) for each in both) < sum(map(len, labels.values.values())):
         notes.append(f"{run.folder.name}, {name}: some labels are of no {labels.unit} with {score!r}.")
     head = (run.folder.name, name, score, labels.unit)
-    return [(*head, *row) for row in _rows(both)], notes
+    rows = list(_rows(both))
+    if not labels.parts:
+        _, n, _, _, kappa, _, spearman, *_ = rows[0]
+        judged_by = dict(run.result(name)["instruments"])
+        write_labelled(
+            run.folder, name, score, {"n": n, "kappa": kappa, "spearman": spearman, "instruments": judged_by}
+        )
+    return [(*head, *row) for row in rows], notes
 
 
 def _scores(run: Run, name: str, score: str) -> dict[SampleKey, float]:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from support.chat_server import Answer, ChatServer, Received
 from support.parrot import parrot
 
 import creval
+from creval.cli.root import cli
 from creval.engine.run import rescore
 from creval.errors import DataError, UnknownNameError, UsageError
 from creval_agreement.judge_agreement import JudgeAgreement
@@ -94,3 +96,40 @@ def test_the_judge_next_to_itself_and_what_it_said_is_kept(
         assert again.rows == output.rows
         assert rescore(result.folder).results["tasks"][0]["metrics"] == result.results["tasks"][0]["metrics"]
         assert len(server.requests) == asked
+
+
+def test_a_warning_stays_until_people_were_asked(tmp_path: Path, options: Any) -> None:
+    rows = "".join(json.dumps({"id": f"d{i:02}", "word": f"w{i}"}) + "\n" for i in range(20))
+    (tmp_path / "judged.jsonl").write_text(rows)
+    (tmp_path / "judged.yaml").write_text(TASK.replace("scale: [1, 5]", "scale: [1, 5], people: true"))
+    said = [
+        {"task": "judged", "doc": f"d{i:02}", "role": role, "answers": [text]}
+        for i in range(20)
+        for role, text in (("target", f"w{i}"), ("judge", str(1 + i % 5)))
+    ]
+    (tmp_path / "said.jsonl").write_text("".join(json.dumps(each) + "\n" for each in said))
+    model = f"replay/{tmp_path / 'said.jsonl'}"
+    result = creval.run([str(tmp_path / "judged.yaml")], model, options(roles={"judge": model}))
+
+    def note() -> str:
+        rescore(result.folder)
+        notes = json.loads((result.folder / "results.json").read_text())["tasks"][0]["notes"]
+        return str(next(each for each in notes if "people" in each))
+
+    warning = "WARNING: the judge of judge was not compared with people on 20 answers"
+    assert note().startswith(warning)
+    assert f"judged: {warning}" in CliRunner().invoke(cli, ["report", str(result.folder)]).stderr
+    labels = tmp_path / "labels.csv"
+    for count, said_then in (
+        (19, warning),
+        (20, "judge: people and judge agree on 20 answers with labels: kappa 1.000"),
+    ):
+        labels.write_text("doc,label\n" + "".join(f"d{i:02},{1 + i % 5}\n" for i in range(count)))
+        JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))
+        assert note().startswith(said_then)
+    stored = result.folder / "agreement.json"
+    measured = json.loads(stored.read_text())
+    measured["judged"]["judge"]["instruments"] = {"judge": "another"}
+    for damaged in (json.dumps(measured), "[]", "{", '{"judged": {"judge": 3}}'):
+        stored.write_text(damaged)
+        assert note().startswith(warning)

@@ -47,6 +47,7 @@ def creval_components(registry: Registry) -> None:
             over=params.one_of("answer", "doc", about="what is judged: each answer (default), or all of a doc at once"),
             least=params.integer(1, about="with over: doc, so many answers that can be read, or there is no score (1)"),
             reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
+            people=params.flag(about="the results warn of the score until judge-agreement has compared it with people"),
             **_JURY,
             required=("prompt",),
         ),
@@ -54,6 +55,7 @@ def creval_components(registry: Registry) -> None:
         names=_names,
         ranges=_judged,
         raters=_raters,
+        people=_for_people,
         waits=True,
         unit=_unit,
         roles=("judge",),
@@ -78,6 +80,11 @@ def _names(parameters: Mapping[str, Any]) -> Sequence[str]:
     whole = [] if roles and parameters.get("combine") == "each" else [name]
     agrees = [f"{name}_agrees"] if parameters.get("both_orders") else []
     return [*whole, *(f"{name}@{role}" for role in roles), *agrees]
+
+
+def _for_people(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """The score that is to be compared with people's labels."""
+    return (str(parameters.get("name", "judge")),) if parameters.get("people") else ()
 
 
 def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Range]:

@@ -285,7 +285,7 @@ class _Merge:
             tally.add_row(record)
         stored = partial(self._target.read_scores, task.name)
         metrics = aggregate_task(plan, tally, used_resources, registry, self._options.seed, stored)
-        return task_results(plan, (tally, usage), metrics, used_resources)
+        return task_results(plan, (tally, usage), metrics, used_resources, {})
 
     def _made_with(self) -> dict[str, Mapping[str, Any]]:
         """Return the resources of each task, which are those of every part. Raises RunError where they are not."""

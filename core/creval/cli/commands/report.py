@@ -63,7 +63,7 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
         return
     from creval.api import load_result
     from creval.cli.report_layout import lay_out
-    from creval.cli.run_summary import baseline_notes
+    from creval.cli.run_summary import baseline_notes, warnings_of
     from creval.errors import RunError, UsageError
     from creval.escape import visible
     from creval.report.baselines import find_baselines
@@ -94,6 +94,8 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
             laid.print()
             for line in baseline_notes(laid.results, found, folder):
                 click.echo(line, err=True)
+    for warning in warnings_of(results):
+        click.echo(visible(warning), err=True)
     for fault in faults:
         click.echo(visible(str(fault)), err=True)
     ctx.exit(UsageError.exit_code if faults else 0)

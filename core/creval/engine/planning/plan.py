@@ -120,7 +120,8 @@ class TaskPlan:
     `overrides` are generation settings, `varied` the conditions (setting -> values) that the user set in place of the
     task's; both have gone into the task's conditions where it varies them. `shares` is the task of the run whose
     answers are this one's too, as both ask the same. `raters` are those of its scorers, under the task's names.
-    `prompt_overrides` are the number of examples and the system message that the user set.
+    `prompt_overrides` are the number of examples and the system message that the user set. `people` are the scores that
+    count as unproven until they were compared with people's labels.
     """
 
     task: Task
@@ -133,6 +134,7 @@ class TaskPlan:
     shares: str | None = None
     prompt_overrides: Mapping[str, Any] = field(default_factory=dict)
     raters: Sequence[Raters] = ()
+    people: Sequence[str] = ()
 
     @property
     def chosen(self) -> Sequence[int]:
@@ -264,6 +266,7 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Regis
         shard,
         prompt_overrides=options.prompt_overrides,
         raters=_raters_of(task, registry),
+        people=_for_people(task, registry),
     )
 
 
@@ -277,3 +280,12 @@ def _raters_of(task: Task, registry: Registry) -> list[Raters]:
             raters = Raters(ref.named(raters.score), scores, raters.level, raters.of)
         found += [] if raters is None else [raters]
     return found
+
+
+def _for_people(task: Task, registry: Registry) -> list[str]:
+    """Return the scores that the task's scorers want compared with people's labels."""
+    return [
+        ref.named(score) if isinstance(ref, ScorerRef) else score
+        for ref in task.score
+        for score in registry.get("scorer", ref.name).scorer_traits(ref.parameters).people
+    ]

@@ -18,6 +18,7 @@ from creval.engine.scoring.used_resources import UsedResources, changed_sections
 from creval.format import counted
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
+from creval.runs.labelled import Labelled, people_notes
 from creval.scoring.agreement import alpha_interval, krippendorff_alpha
 from creval.types.metrics import MetricResult, StatusCounts
 
@@ -49,9 +50,13 @@ def aggregate_task(
 
 
 def task_results(
-    plan: TaskPlan, tallies: tuple[TaskTally, TaskUsage], metrics: list[MetricResult], used_resources: UsedResources
+    plan: TaskPlan,
+    tallies: tuple[TaskTally, TaskUsage],
+    metrics: list[MetricResult],
+    used_resources: UsedResources,
+    labelled: Labelled,
 ) -> dict[str, Any]:
-    """Return one task's part of results.json."""
+    """Return one task's part of results.json; `labelled` says how far judges agreed with people in the run."""
     task = plan.task
     tally, usage = tallies
     juries = [_agreement(raters, plan, tally) for raters in plan.raters]
@@ -88,7 +93,12 @@ def task_results(
         },
         "flags": dict(sorted(usage.target.flags.items())),
         "served_by": dict(sorted(usage.target.served_by.items())),
-        "notes": [*used_resources.notes, *map(_jury_note, juries), *_shared_note(plan)],
+        "notes": [
+            *used_resources.notes,
+            *map(_jury_note, juries),
+            *_shared_note(plan),
+            *people_notes(plan.people, labelled.get(task.name, {}), used_resources.names),
+        ],
         **({"juries": juries} if juries else {}),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],

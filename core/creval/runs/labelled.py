@@ -1,0 +1,67 @@
+"""`agreement.json` of a run folder: how far its judges agreed with people's labels, and what the results say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from creval.errors import CrevalError
+from creval.opener import read_json
+from creval.runs.jsonl import write_json
+
+__all__ = ["WARNING", "Labelled", "people_notes", "read_labelled", "write_labelled"]
+
+Labelled = Mapping[str, Mapping[str, Any]]
+"""By task and score: `n` answers that have a label, `kappa`, `spearman`, and the `instruments` that judged them."""
+
+WARNING = "WARNING: "
+"""How a note begins that a report repeats."""
+
+_FILE = "agreement.json"
+_LEAST = 20
+"""With labels of fewer answers than this the warning stays."""
+
+
+def read_labelled(folder: Path) -> Labelled:
+    """Return what was measured in a run; nothing where the file is absent or cannot be read."""
+    try:
+        found = read_json(folder / _FILE)
+    except (OSError, ValueError, CrevalError):
+        return {}
+    tasks = found.items() if isinstance(found, dict) else ()
+    return {task: scores for task, scores in tasks if isinstance(scores, dict)}
+
+
+def write_labelled(folder: Path, task: str, score: str, found: Mapping[str, Any]) -> None:
+    """Add what was measured of one score to what the run has already."""
+    known = read_labelled(folder)
+    write_json(folder / _FILE, {**known, task: {**known.get(task, {}), score: found}})
+
+
+def people_notes(scores: Sequence[str], labelled: Mapping[str, Any], instruments: Mapping[str, str]) -> list[str]:
+    """Return a note for the scores whose judge nobody compared with people, and one for each that was compared."""
+    known = {score: labelled[score] for score in scores if _measured(labelled.get(score), instruments)}
+    unknown = [score for score in scores if score not in known]
+    notes = [f"{score}: people and judge agree on {_said(found)}" for score, found in known.items()]
+    if unknown:
+        notes.append(
+            f"{WARNING}the judge of {', '.join(unknown)} was not compared with people on {_LEAST} answers of "
+            "this run or more: the numbers are its opinion. "
+            "Labels: creval analyse judge-agreement RUN --score NAME --labels FILE"
+        )
+    return notes
+
+
+def _measured(found: Any, instruments: Mapping[str, str]) -> bool:
+    """Whether labels were compared with a score, by the instruments in use."""
+    return isinstance(found, dict) and found.get("instruments") == dict(instruments) and _enough(found.get("n"))
+
+
+def _enough(n: Any) -> bool:
+    return isinstance(n, int) and n >= _LEAST
+
+
+def _said(found: Mapping[str, Any]) -> str:
+    numbers = [f"{name} {found[name]:.3f}" for name in ("kappa", "spearman") if isinstance(found.get(name), float)]
+    return f"{found['n']} answers with labels: {', '.join(numbers) or 'no number is defined'}"
