@@ -153,5 +153,6 @@ def _span(places: Iterable[float]) -> float:
 
 
 def _head(column: Column, point: Point) -> str:
-    named = column.task if column.metric.partition("[")[0] == column.task else f"{column.task} {column.metric}"
+    plain = column.metric.partition("[")[0]
+    named = column.metric if plain == column.task else f"{column.task} {column.metric}"
     return named + _ARROWS[point.metric.get("higher_is_better")]

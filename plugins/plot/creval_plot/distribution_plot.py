@@ -61,7 +61,8 @@ def distribution(
         ends = [axis.get_xlim() for axis in axes]
         for axis in axes:
             axis.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
-        axes[-1].set_xlabel(score if score == task else f"{task}: {score}")
+        shown = _named(results, task, score)
+        axes[-1].set_xlabel(folded_name(shown if score == task else f"{task}: {shown}", total - 0.6))
         figure.supylabel("samples", fontsize=axes[0].yaxis.label.get_fontsize())
         add_legend(figure, axes)
         return figure
@@ -114,6 +115,13 @@ def _metric(result: RunResult, task: str, score: str) -> Mapping[str, Any] | Non
         ),
         None,
     )
+
+
+def _named(results: Sequence[RunResult], task: str, score: str) -> str:
+    """Return the name of a score, with the resource that a metric made from it carries: `drat[embedded/minilm]`."""
+    names = [one["name"] for result in results for one in _metrics(result, task) if one["definition"]["score"] == score]
+    kinds = {kind for _, mark, kind in (str(name).partition("[") for name in names) if mark}
+    return f"{score}[{kinds.pop()}" if len(kinds) == 1 else score
 
 
 def _metrics(result: RunResult, task: str) -> list[Mapping[str, Any]]:

@@ -131,6 +131,22 @@ def test_a_curve_is_over_conditions_with_whole_temperatures(named: Callable[[str
     assert bar_ends(axis)[:6] == pytest.approx(ends)
 
 
+def test_a_figure_names_another_resource_than_the_task_s_own(
+    named: Callable[[str], list[Path]], tmp_path: Path
+) -> None:
+    def change(task: dict[str, Any]) -> None:
+        for metric in task["metrics"]:
+            metric["name"] += "[embedded/minilm]"
+
+    source = named("curve")[0]
+    copy_run(source, tmp_path / "other", "x/one", change)
+
+    (axis,) = creval_plot.curve([tmp_path / "other"], "temperature", tasks=["rat"], metrics=["rat"]).axes
+    assert "".join(axis.get_ylabel().split()) == "rat[embedded/minilm]↑"
+    (axis,) = creval_plot.distribution([tmp_path / "other"], "rat", "rat").axes
+    assert "".join(axis.get_xlabel().split()) == "rat[embedded/minilm]"
+
+
 def test_a_curve_is_over_settings_in_which_runs_differ(made: Path, tmp_path: Path) -> None:
     for value in (0.5, 1.5):
 
