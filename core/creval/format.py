@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from creval.escape import visible
 
-__all__ = ["cell", "counted", "decimals", "html_table", "interval", "number", "numeric", "some", "there_are"]
+__all__ = [
+    "cell",
+    "counted",
+    "decimals",
+    "fold_name",
+    "html_table",
+    "interval",
+    "number",
+    "numeric",
+    "some",
+    "there_are",
+]
 
 _TINY = 1e-6
 
@@ -106,3 +118,16 @@ def some(names: Sequence[str], most: int = 3) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+_BREAKS = re.compile(r"(?<=[/_\-@: ])|(?=\[)")
+
+
+def fold_name(name: str, width: int) -> str:
+    """Return a name on several lines of at most `width` characters, broken at a separator where it has one."""
+    lines = [""]
+    for piece in _BREAKS.split(name):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)

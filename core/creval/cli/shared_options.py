@@ -214,7 +214,7 @@ _FORMS = (
     ("json", "Print JSON with all columns."),
     ("csv", "Print CSV with all digits."),
     ("markdown", "Print a Markdown table."),
-    ("latex", "Print a LaTeX table (booktabs)."),
+    ("latex", "Print a LaTeX table (needs \\usepackage{booktabs})."),
 )
 
 

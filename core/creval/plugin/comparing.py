@@ -10,12 +10,12 @@ from creval.engine.planning.seeds import derive
 from creval.engine.scoring.metric_results import part_clusters, with_records
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.escape import json_text, visible
-from creval.format import decimals, html_table, number, some
+from creval.format import decimals, fold_name, html_table, number, some
 from creval.plugins.loader import load_plugins
 from creval.report.baselines import Baselines
 from creval.report.output_files import FORMATS, Emphasis, plain_data
 from creval.report.result_tables import labels
-from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print_table
+from creval.report.terminal_tables import FIT, GAP, line_width, print_table
 from creval.runs.result_metrics import data_frame, namesakes
 from creval.scoring.clusters import Clusters, Floats
 from creval.scoring.combined import Combined, averaged

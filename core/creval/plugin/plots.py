@@ -6,7 +6,6 @@ Private to the distributions of this repository; these names may change with any
 from __future__ import annotations
 
 from creval.api import RunResult, load_result
-from creval.format import number
+from creval.format import fold_name, number
 from creval.report.baselines import Baselines, find_baselines
 from creval.report.metric_choice import MetricChoice, chosen
-from creval.report.terminal_tables import fold_name

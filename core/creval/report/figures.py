@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError, UsageError
+from creval.format import fold_name
 from creval.report.output_files import unwritable
-from creval.report.terminal_tables import fold_name
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -17,7 +17,7 @@ from typing import Any
 
 from creval.errors import UsageError
 from creval.escape import odd_sign, visible
-from creval.format import cell, numeric
+from creval.format import cell, fold_name, numeric
 
 __all__ = [
     "FORMATS",
@@ -163,8 +163,9 @@ class Emphasis:
     def latex(self) -> str:
         value = rf"\textbf{{{_latex(self.value)}}}" if self.bold else _latex(self.value)
         groups = f"$^{{{self.groups}}}$" if self.groups else ""
-        error = rf" {{\footnotesize {_latex(self.error)}}}" if self.error else ""
-        return f"{value}{groups}{error}"
+        if not self.error:
+            return f"{value}{groups}"
+        return _latex_stack([f"{value}{groups}", rf"{{\footnotesize {_latex(self.error)}}}"])
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
@@ -195,13 +196,37 @@ def markdown_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()
 def latex_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()) -> str:
     """Return a table as a LaTeX `tabular` with the rules of booktabs (the paper needs \\usepackage{booktabs}).
 
-    The notes are paragraphs in small print below it.
+    Long names are on several lines, so that the table of some models and tasks is no wider than a page. The notes are
+    paragraphs in small print below it.
     """
     align = "".join("r" if right else "l" for right in numeric(columns, rows))
-    lines = [" & ".join(map(_latex, row)) + r" \\" for row in (columns, *rows)]
+    heads = [_latex_name(column, _HEAD_WIDTH) for column in columns]
+    named = [[_latex_name(row[0], _NAME_WIDTH), *map(_latex, row[1:])] for row in rows]
+    lines = [_latex_start(" & ".join(row)) + r" \\" for row in (heads, *named)]
     body = [rf"\begin{{tabular}}{{{align}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     below = [rf"\par\smallskip{{\footnotesize {_latex(note)}\par}}" for note in notes]
     return "\n".join([*body, r"\end{tabular}", *below, ""])
+
+
+_HEAD_WIDTH, _NAME_WIDTH = 14, 24
+
+
+def _latex_stack(lines: Sequence[str]) -> str:
+    """Set lines below each other in one cell, level with the first line of the other cells."""
+    if len(lines) == 1:
+        return lines[0]
+    return r"\begin{tabular}[t]{@{}l@{}}" + r"\\ ".join(map(_latex_start, lines)) + r"\end{tabular}"
+
+
+def _latex_start(line: str) -> str:
+    """Keep LaTeX from reading the beginning of a line as an argument of the `\\\\` or the rule before it."""
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
+
+
+def _latex_name(value: Any, width: int) -> str:
+    if not isinstance(value, str) or len(value) <= width:
+        return _latex(value)
+    return _latex_stack([_latex(line) for line in fold_name(value, width).splitlines()])
 
 
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\.?\d)")

@@ -17,10 +17,10 @@ from rich.text import Text
 
 from creval.api import RunResult
 from creval.escape import visible
-from creval.format import cell, counted, decimals, interval, number
+from creval.format import cell, counted, decimals, fold_name, interval, number
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
-from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print_table, table_console
+from creval.report.terminal_tables import FIT, GAP, line_width, print_table, table_console
 from creval.runs.result_metrics import namesakes
 from creval.types.sample import Status
 
@@ -84,8 +84,9 @@ def own_settings(result: RunResult) -> list[str]:
 
 
 def comparison_notes(results: Sequence[RunResult]) -> Iterator[str]:
-    """Yield one line for each task whose runs differ in what was asked, so that their numbers do not compare."""
+    """Yield which tasks' numbers do not compare, as their runs differ in what was asked: one line per difference."""
     by_task: dict[str, list[Mapping[str, Any]]] = {}
+    apart: dict[str, list[str]] = {}
     for result in results:
         for task in result.results["tasks"]:
             by_task.setdefault(task.get("qualified", task["task"]), []).append(task)
@@ -96,7 +97,9 @@ def comparison_notes(results: Sequence[RunResult]) -> Iterator[str]:
             if len({json.dumps(task.get(key) or None, sort_keys=True) for task in tasks}) > 1
         ]
         if different:
-            yield f"numbers of {name} do not compare: these runs differ in {', '.join(different)}"
+            apart.setdefault(", ".join(different), []).append(name)
+    for words, names in apart.items():
+        yield f"numbers of {listed_names(names)} do not compare: these runs differ in {words}"
 
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
@@ -255,18 +258,28 @@ def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Co
 def _folded(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
     """Return columns and rows with names on several lines, as far as the table needs it to keep to FIT columns."""
     texts = [list(map(cell, row)) for row in rows]
-    for width in (0, 24, 18, 14, 12):
+    for width in (0, 24, 18, 14, 12, 10):
         heads = [fold_name(column, width) if width else column for column in columns]
         named = [[*(fold_name(text, width) if width else text for text in row[:2]), *row[2:]] for row in texts]
-        if width == 12:  # as a last means the interval is below its value
-            named = [[*row[:2], *(text.replace(" (", "\n(") for text in row[2:])] for row in named]
+        if 0 < width <= 12:  # as a last means the interval is below its value, its ends below each other
+            named = [[*row[:2], *(_stacked(text, width < 12) for text in row[2:])] for row in named]
         used = sum(max(line_width(row[i]) for row in [heads, *named]) + GAP for i in range(len(heads)))
         if used <= FIT:
             break
+    else:
+        if _OPTIONAL[0] in columns:
+            joined = [[row[0], " ".join(filter(None, row[1 : _CONDITION + 1])), *row[_CONDITION + 1 :]] for row in rows]
+            return _folded([name for name in columns if name != _OPTIONAL[0]], joined)
     return heads, [
         [text if i < 2 or isinstance(row[i], str) else row[i] for i, text in enumerate(folded)]
         for folded, row in zip(named, rows, strict=True)
     ]
+
+
+def _stacked(text: str, ends: bool) -> str:
+    """Set an interval below its value, and where `ends` is true each of its ends; a condition breaks after its name."""
+    text = text.replace(" (", "\n(")
+    return text.replace(" to ", "\nto ").replace("=", "=\n", 1) if ends else text
 
 
 def run_notes(results: Sequence[RunResult]) -> list[str]:

@@ -16,7 +16,7 @@ from rich.text import Text
 from creval.escape import visible
 from creval.format import cell, numeric
 
-__all__ = ["FIT", "GAP", "fold_name", "line_width", "print_table", "table_console"]
+__all__ = ["FIT", "GAP", "line_width", "print_table", "table_console"]
 
 WIDE = 240
 FIT = 100
@@ -79,19 +79,6 @@ def table_console() -> Console:
     """Return a console that is as wide as the terminal, or wide enough for any table in a pipe or file."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=WIDE)
-
-
-_BREAKS = re.compile(r"(?<=[/_\-@: ])|(?=\[)")
-
-
-def fold_name(name: str, width: int) -> str:
-    """Return a name on several lines of at most `width` characters, broken at a separator where it has one."""
-    lines = [""]
-    for piece in _BREAKS.split(name):
-        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
-            lines.append("")
-        lines[-1] += piece
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def line_width(text: str) -> int:

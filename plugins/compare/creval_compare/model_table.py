@@ -156,10 +156,12 @@ def _cell(metric: Mapping[str, Any] | None, error: ErrorStyle, bold: bool, group
 
 
 def _frame(columns: Sequence[Column], rows: Sequence[ModelRow], baselines: Baselines) -> Iterator[list[Any]]:
-    """Yield the rows below the models: floor and ceiling, where they are known, and n."""
+    """Yield the rows below the models: floor and ceiling, where they are known and no row above says them, and n."""
     for which in ("floor", "ceiling"):
         values = [frame_value(column, rows, baselines, which) for column in columns]
-        if any(value is not None for value in values):
+        own = next((row for row in rows if row.name == f"baseline/{which}"), None)
+        above = [own.cells[column][1]["value"] if own and column in own.cells else None for column in columns]
+        if any(value is not None and value != said for value, said in zip(values, above, strict=True)):
             yield [which, *(None if value is None else Emphasis(number(value)) for value in values)]
     counts = [sorted({row.cells[column][1]["n"] for row in rows if column in row.cells}) for column in columns]
     yield ["n", *(Emphasis("–".join(map(str, dict.fromkeys((found[0], found[-1]))))) for found in counts)]

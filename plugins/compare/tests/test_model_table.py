@@ -12,11 +12,11 @@ from rich.console import Console
 from creval.api import RunResult
 from creval.cli.report_layout import lay_out
 from creval.errors import UnknownNameError
+from creval.format import fold_name
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.output_files import latex_text, markdown_text
 from creval.report.result_tables import print_beside, run_notes
-from creval.report.terminal_tables import fold_name
 from creval_compare.model_table import model_table, print_models
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
@@ -108,13 +108,40 @@ def test_latex_has_real_minus_signs_bold_and_groups() -> None:
     table = model_table(results, Baselines(), letters=lambda column, entrants: ["a", "ab"])
     assert table.grouped
     latex = latex_text(table.columns, table.rows)
-    assert r"m/a & $-$0.500$^{a}$ {\footnotesize [$-$0.600, $-$0.400]} \\" in latex
-    assert r"m/b & \textbf{0.500}$^{ab}$ {\footnotesize [0.400, 0.600]} \\" in latex
+    stack = r"\begin{tabular}[t]{@{}l@{}}"
+    assert rf"m/a & {stack}$-$0.500$^{{a}}$\\ {{\footnotesize [$-$0.600, $-$0.400]}}\end{{tabular}} \\" in latex
+    assert rf"m/b & {stack}\textbf{{0.500}}$^{{ab}}$\\ {{\footnotesize [0.400, 0.600]}}\end{{tabular}} \\" in latex
     assert r"model & t\_1 $\uparrow$ \\" in latex and r"\toprule" in latex
     assert latex_text(["x"], [["gpt-5-mini"], ["1-2"], [-3], ["-.5 to -1e-9"]]).splitlines()[4:8] == [
         *("gpt-5-mini \\\\", "1-2 \\\\", "$-$3 \\\\", "$-$.5 to $-$1e-9 \\\\"),
     ]
     assert r"**0.500** <sup>ab</sup> \[0.400, 0.600\]" in markdown_text(table.columns, table.rows)
+
+
+def test_latex_sets_long_names_on_several_lines_for_two_columns() -> None:
+    latex = latex_text(
+        ["model", "averylongname[embedded/x]", "task metric_of_it"], [["[x]", 1, 2], ["m" * 20 + "/" + "n" * 20, 3, 4]]
+    )
+    head, first, second = latex.splitlines()[2], latex.splitlines()[4], latex.splitlines()[5]
+    # a bracket at the beginning of a line would be an argument of the line break before it
+    assert head.count(r"\begin{tabular}[t]{@{}l@{}}") == 2 and r"averylongname\\ {}[embedded/x]" in head
+    assert r"task metric\_\\ of\_it" in head
+    assert first == r"{}[x] & 1 & 2 \\"
+    assert rf"{'m' * 20}/\\ {'n' * 20}" in second
+
+
+def test_floor_and_ceiling_are_not_said_twice() -> None:
+    class Known(Baselines):
+        def beside(self, task: Any, metric: Any, which: str) -> float | None:
+            return {"floor": 0.25, "ceiling": 1.0}[which]
+
+    model, floor = (
+        run(name, name, {"one": [metric("one", value)]}) for name, value in (("m/a", 0.5), ("baseline/floor", 0.25))
+    )
+    assert [row[0] for row in model_table([model], Known()).rows] == ["m/a", "floor", "ceiling", "n"]
+    assert [row[0] for row in model_table([model, floor], Known()).rows] == ["m/a", "baseline/floor", "ceiling", "n"]
+    other = run("f", "baseline/floor", {"one": [metric("one", 0.3)]})
+    assert [row[0] for row in model_table([model, other], Known()).rows][1:3] == ["baseline/floor", "floor"]
 
 
 def test_the_error_is_as_chosen() -> None:
@@ -146,11 +173,25 @@ def test_a_sweep_of_27_runs_over_seven_tasks_fits(width: int) -> None:
 
 @pytest.mark.parametrize("runs", [2, 3])
 def test_two_and_three_runs_side_by_side_fit_in_100_columns(runs: int, capsys: pytest.CaptureFixture[str]) -> None:
-    tasks = {"kumo_easy": [metric("relative_action_count", -0.5), metric("drat[embedded/minilm]", 71.31)]}
+    class Known(Baselines):
+        def beside(self, task: Any, metric: Any, which: str) -> float | None:
+            return 71.31
+
+    long = "drat[embedded/minilm]"
+    tasks = {"kumo_easy": [metric("relative_action_count", -0.5), metric(long, 71.31)]}
+    tasks["connections_own"] = [metric(long, 71.31, condition=f"temperature=1.{i}") for i in range(2)]
     results = [run(f"r{i}", f"openrouter/provider/model-with-a-long-name-{i}", tasks) for i in range(runs)]
-    print_beside(results, Baselines())
-    table = [line for line in capsys.readouterr().out.splitlines() if "(95 %" not in line]
-    assert max(map(len, table)) <= 100
+    for baselines in (Baselines(), Known()):
+        print_beside(results, baselines)
+        table = [line for line in capsys.readouterr().out.splitlines() if "(95 %" not in line]
+        assert max(map(len, table)) <= 100
+
+
+def test_tasks_that_differ_in_the_same_way_share_a_note() -> None:
+    tasks = {name: [metric(name, 0.5)] for name in ("one", "two")}
+    results = [run(f"r{i}", f"m/{i}", tasks, generation_overrides={"top_p": i / 2}) for i in range(2)]
+    notes = [line for line in run_notes(results) if "do not compare" in line]
+    assert notes == ["numbers of own/one, own/two do not compare: these runs differ in generation settings"]
 
 
 def test_what_holds_of_all_runs_is_reported_once() -> None:
