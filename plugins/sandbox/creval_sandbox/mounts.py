@@ -8,7 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -89,9 +89,17 @@ class Interpreter:
         """The interpreter and its standard library under /python, without the packages installed into it."""
         whole = self.library if self.library.parent == Path("/usr/lib") else self.library.parent
         yield Mount(str(_PYTHON / "lib" / whole.relative_to(self.library.parent)), whole)
-        for folder in sorted([*whole.glob("**/site-packages"), *whole.glob("**/dist-packages")]):
+        for folder in sorted(_installed(whole)):
             yield Mount(str(_PYTHON / "lib" / folder.relative_to(self.library.parent)))
         yield Mount(str(_PYTHON / "bin" / "python"), self.executable)
+
+
+def _installed(library: Path) -> Iterator[Path]:
+    """The folders of installed packages below a standard library; what is in one of them is not looked at."""
+    for folder, names, _ in os.walk(library):
+        found = {"site-packages", "dist-packages"}.intersection(names)
+        yield from (Path(folder, name) for name in found)
+        names[:] = [name for name in names if name not in found]
 
 
 @cache
