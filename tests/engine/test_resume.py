@@ -219,12 +219,12 @@ for how in sys.stdin:
 
 
 @pytest.mark.kills
-def test_killed_at_ten_moments_a_run_loses_and_doubles_nothing(make_task, tmp_path, options):
-    """kill -9 after some number of answers, drawn at random, 10 times; the end must equal an undisturbed run.
+def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp_path, options):
+    """kill -9 after some number of answers, drawn at random, 20 times; the end must equal an undisturbed run.
 
     The server counts the requests: a sample is asked again only where it was in flight at a kill.
     """
-    task = make_task(docs=50, repeats=4, conditions="conditions: {temperature: [0.5, 1.5]}")
+    task = make_task(docs=100, repeats=4, conditions="conditions: {temperature: [0.5, 1.5]}")
     draw = random.Random(4)
     output = tmp_path / "killed"
     kills = 0
@@ -233,7 +233,7 @@ def test_killed_at_ten_moments_a_run_loses_and_doubles_nothing(make_task, tmp_pa
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
         with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, **pipes) as nursery:
             assert nursery.stdout.readline() == "ready\n"
-            while kills < 10:
+            while kills < 20:
                 target = len(server.requests) + draw.randint(0, 38)
                 nursery.stdin.write("resume\n" if (output / "run.json").exists() else "new\n")
                 child = int(nursery.stdout.readline())
@@ -247,12 +247,12 @@ def test_killed_at_ten_moments_a_run_loses_and_doubles_nothing(make_task, tmp_pa
         resume(output)
         asked = len(server.requests)
         undisturbed = run_new([task], MODEL, options(base_url=server.url, output=tmp_path / "whole"))
-    assert asked <= 400 + 10 * 4
+    assert asked <= 800 + 20 * 4
     held = keys_with_condition(output)
-    assert len(held) == 400
+    assert len(held) == 800
     assert held == keys_with_condition(tmp_path / "whole")
     assert normal(results(output)) == normal(results(tmp_path / "whole"))
-    assert undisturbed.results["tasks"][0]["counts"]["scored"] == 400
+    assert undisturbed.results["tasks"][0]["counts"]["scored"] == 800
     replayed = run_new([task], f"replay/{output}", options(output=tmp_path / "replayed"))
     assert replayed.results["tasks"][0]["metrics"] == undisturbed.results["tasks"][0]["metrics"]
 

@@ -45,6 +45,7 @@ def combinations(unpacked: dict[str, Path], third_party: Path, tmp_path_factory:
 def test_every_combination_loads_whole_and_lists_its_own_tasks(combinations: Rows) -> None:
     versions = {"core": project("core")["version"], **{name: project(name)["version"] for name in PLUGINS}}
     assert {(), *itertools.combinations(PLUGINS, 1), tuple(PLUGINS)} < combinations.keys()
+    assert {tuple(each for each in PLUGINS if each != left_out) for left_out in PLUGINS} < combinations.keys()
     halves = [set(names) for names in combinations if 1 < len(names) < len(PLUGINS) - 1]
     for one, other in itertools.permutations(PLUGINS, 2):
         assert any({one, other} <= half for half in halves) and any(other not in half for half in halves if one in half)
