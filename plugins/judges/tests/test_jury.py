@@ -380,6 +380,8 @@ from pathlib import Path
 import creval.engine.run, creval_judges.judge, creval.scoring.metric_estimate
 import creval.models.providers.chat_provider
 from creval.engine.run import resume
+from creval.plugins.loader import load_plugins
+load_plugins()
 output = Path(sys.argv[1])
 print("ready", flush=True)
 for _ in sys.stdin:
