@@ -33,6 +33,7 @@ ELSEWHERE = {
     "macgyver ": "plugins/openended/tests/test_macgyver.py::test_the_examples_of_the_tasks_on_a_copy",
     "macgyver_jury ": "plugins/openended/tests/test_macgyver.py::test_the_examples_of_the_tasks_on_a_copy",
     "noveltybench ": "plugins/diversity/tests/test_runs.py::test_the_examples_of_the_tasks_on_a_copy",
+    "tasks creativityprism ": "plugins/creativityprism/tests/test_copies.py::test_the_examples_of_the_tasks_on_a_copy",
     "create=queries.jsonl": "plugins/create/tests/test_builder.py::test_labels_and_the_command",
     "create_published": "plugins/create/tests/test_import.py::test_a_whole_set_is_kept_with_its_sha256",
     "--tasks neocoder": "plugins/neocoder/tests/test_neocoder_runs.py::test_the_examples_of_a_published_task",
