@@ -214,7 +214,7 @@ def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[
             last = error
     if not found:
         raise DataError(
-            f"the task {task.name!r} has none of {counted(len(names), 'docs')} that were named ({last.what})",
+            f"the task {task.name!r} has none of the {counted(len(names), 'docs')} that were named ({last.what})",
             where=dataset.origin,
             fix=last.fix or "Leave the task out, or name docs of it.",
         )
@@ -228,7 +228,7 @@ def _limited(task: Task, dataset: Dataset, options: RunOptions) -> Sequence[int]
     if limit.span is not None:
         low, high = limit.span
         if low > count:
-            what = f"--limit {options.limit} begins after the last of {counted(count, 'docs')} of {task.name!r}"
+            what = f"--limit {options.limit} begins after the last of the {counted(count, 'docs')} of {task.name!r}"
             raise DataError(what, where=dataset.origin, fix="Give places from 1, or leave the task out.")
         if high > count:
             _LOG.warning("%s: --limit %s, but the last of the docs is number %s", task.name, options.limit, count)
