@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin.figures import COLOURS, add_legend, error_lengths
-from creval_plot.board import Board, Source, board
+from creval_plot.board import Board, Source, board, left_out
 from creval_plot.figure_format import inches
 from creval_plot.panels import columns_for, folded, folded_name, panels
 
@@ -34,6 +34,9 @@ def forest(
     Raises RunError, UnknownNameError, UsageError.
     """
     found = board(runs, tasks, metrics, baselines)
+    for column, head in zip(found.columns, found.heads, strict=True):
+        lacking = [name for row, name in zip(found.rows, found.names, strict=True) if found.metric(row, column) is None]
+        left_out(lacking, f"they have no value of {head}")
     order = _order(found)
     total = inches(width)
     across = columns_for(total, len(found.columns))

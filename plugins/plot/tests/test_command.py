@@ -93,6 +93,15 @@ def test_a_model_without_a_value_is_left_out_and_named(
     assert said.err == f"left out, as they have none of these metrics: {MODELS[0]}\n"
 
 
+def test_a_forest_names_the_models_that_a_panel_lacks(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(runs / "model-0", "rat", value=None, ci_low=None, ci_high=None)
+
+    assert invoke(["plot", *map(str, sorted(runs.glob("model-*"))), "--kind", "forest"]) == 0
+
+    assert "left out, as they have no value of rat " in (said := capsys.readouterr().err)
+    assert said.count("no value of") == 1
+
+
 def test_a_model_without_a_price_is_left_out_and_named(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = json.loads((runs / "model-1" / "results.json").read_text())
     for task in results["tasks"]:

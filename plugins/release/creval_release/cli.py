@@ -147,9 +147,12 @@ def _print_standings(standings: Sequence[Standing]) -> None:
         "95 % interval",
         "n",
         "not scored",
-        "hash",
-        "instruments",
+        "task and data",
+        "made with",
     ]
+    ways: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for one in standings:
+        ways.setdefault(one.group[:3], set()).add(one.group)
     rows = [
         [
             one.task,
@@ -161,11 +164,16 @@ def _print_standings(standings: Sequence[Standing]) -> None:
             interval(one),
             one.n,
             one.failed,
-            one.task_hash,
-            ", ".join(filter(None, [one.instruments, one.settings])) or None,
+            *(_made(one) if len(ways[one.group[:3]]) > 1 else (None, None)),
         ]
         for one in standings
     ]
-    print_table("", columns, rows)
+    shown = [i for i, _ in enumerate(columns) if not rows or any(row[i] is not None for row in rows)]
+    print_table("", [columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
     if any(one.apart for one in standings):
         click.echo(f"{GROUPS_NOTE}; baselines have no rank")
+
+
+def _made(one: Standing) -> tuple[str, str | None]:
+    """What distinguishes numbers of one metric that are not ranked together."""
+    return f"{one.task_hash} {one.data}", ", ".join(filter(None, [one.instruments, one.settings])) or None

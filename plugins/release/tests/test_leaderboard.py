@@ -166,6 +166,10 @@ def test_the_command_writes_each_form(tmp_path: Path) -> None:
     assert [one["model"] for one in json.loads(done.stdout)] == ["m/b", "m/a"]
     printed = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--all-metrics"])
     assert "other" in printed.output and "m/b" in printed.output
+    assert "aaaaaaaa" not in printed.output and "made with" not in printed.output
+    put(tmp_path / "runs" / "d", "m/d", 3.0, instruments={"embedding": "y"})
+    printed = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs")], env={"COLUMNS": "200"})
+    assert all(part in printed.output for part in ("aaaaaaaa", "embedding=x", "embedding=y"))
 
 
 def test_a_dataset_of_the_hub_needs_its_distribution(
