@@ -69,6 +69,7 @@ def _open(places: Sequence[Path]) -> list[Run]:
 
 
 def _push(runs: Sequence[Run], repo: str, public: bool, dry_run: bool, texts: bool) -> None:
+    from creval.plugin import counted
     from creval_hub.push import plan_push, push_runs
 
     if dry_run:
