@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from creval.plugin import Run, counted
+    from creval.plugin import Run
 
 __all__ = ["push"]
 
