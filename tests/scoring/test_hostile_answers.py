@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ import creval
 import creval_testing
 from creval.engine.run_options import RunOptions
 from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
 
 PLUGINS = load_plugins()
 SHOWN = Path(creval_testing.__file__).parent / "example_tasks"
 RESOURCES = {"embedding": "embedded/minilm", "entailment": "cosine/0.85"}
 OWN = Path(__file__).parent / "hostile_tasks"
-USES = uses_of(PLUGINS, [*sorted(SHOWN.glob("*.yaml")), *sorted(OWN.glob("[!_]*.yaml"))])
+OWNERS = ["local", *sorted({head.plugin for head in TaskIndex(PLUGINS).headers()})]
+"""The plugins that have tasks, and the files next to them. Which uses each has is known when its test runs."""
 REPEATED = {"diversity/distinct", "diversity/set_distance"}
 """Scorers of several answers to a doc: played as one run."""
 
@@ -34,19 +37,34 @@ OTHERS = {
 Gym, which its plugin's own tests play with hostile answers; and one that needs a classifier that must be fetched."""
 
 
+@functools.cache
+def uses() -> list[Use]:
+    """All uses: no worker but the one that plays them loads all tasks."""
+    return uses_of(PLUGINS, [*sorted(SHOWN.glob("*.yaml")), *sorted(OWN.glob("[!_]*.yaml"))])
+
+
+def uses_in(owner: str) -> list[Use]:
+    return [use for use in uses() if use.task.plugin == owner]
+
+
+def test_every_use_has_an_owner() -> None:
+    assert sorted(map(str, uses())) == sorted(str(use) for owner in OWNERS for use in uses_in(owner))
+
+
 def test_every_registered_scorer_is_played() -> None:
     registered = {each.qualified for each in PLUGINS.registry.all() if each.kind == "scorer"}
-    played = set().union(*(scorers_of(use, PLUGINS) for use in USES))
+    played = set().union(*(scorers_of(use, PLUGINS) for use in uses()))
     assert registered - played - OTHERS == set(), "give it a task in tests/scoring/hostile_tasks"
     repeated = [each for each in PLUGINS.registry.all() if each.kind == "scorer" and each.qualified in REPEATED]
     assert len(repeated) == len(REPEATED)
     assert {each.scorer_traits({}).unit for each in repeated} == {"doc"}
 
 
-@pytest.mark.parametrize("use", USES, ids=str)
-def test_no_hard_text_makes_it_raise(use: Use) -> None:
-    faults = [fault_of(said, score, use, PLUGINS) for said, score in play(use, HARD, PLUGINS, RESOURCES)]
-    assert [each for each in faults if each] == []
+@pytest.mark.parametrize("owner", OWNERS)
+def test_no_hard_text_makes_it_raise(owner: str) -> None:
+    for use in uses_in(owner):
+        faults = [fault_of(said, score, use, PLUGINS) for said, score in play(use, HARD, PLUGINS, RESOURCES)]
+        assert [each for each in faults if each] == []
 
 
 PIECES = st.sampled_from(
@@ -60,17 +78,18 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES | st.text(st.characters(codec=None), max_size=6), min_size=1, max_size=12).map("".join)
 
 
-@pytest.mark.parametrize("use", USES, ids=str)
-def test_no_text_makes_it_raise(use: Use) -> None:
-    """Few runs of several texts each: a task and its resources are opened once a run."""
+@pytest.mark.parametrize("owner", OWNERS)
+def test_no_text_makes_it_raise(owner: str) -> None:
+    """Few runs of several texts each: a task and its resources are opened once per run."""
 
     @settings(max_examples=2, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
     @given(st.lists(TEXTS, min_size=2, max_size=2))
-    def played(texts: list[str]) -> None:
+    def played(use: Use, texts: list[str]) -> None:
         faults = [fault_of(said, score, use, PLUGINS) for said, score in play(use, texts, PLUGINS, RESOURCES)]
         assert [each for each in faults if each] == []
 
-    played()
+    for use in uses_in(owner):
+        played(use)
 
 
 def test_scorers_of_several_answers_take_any(tmp_path: Path) -> None:

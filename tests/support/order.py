@@ -13,8 +13,14 @@ __all__ = ["COSTS", "longest_first", "read_costs", "unit_of", "write_costs"]
 COSTS = Path(__file__).parent / "costs.txt"
 _LEAST = 1.0
 """Files that take less than so many seconds are not listed."""
-_TOGETHER = ("plugins/ray/tests",)
-"""Folders of which one worker runs all files, one after the other: they share what takes long to start."""
+_TOGETHER = {
+    "plugins/ray/tests/": "plugins/ray/tests",
+    "plugins/lmeval/tests/": "lm-eval",
+    "plugins/likelihoods/tests/test_parity_lm_eval.py": "lm-eval",
+    "plugins/hf/tests/": "torch",
+    "plugins/encoders/tests/": "torch",
+}
+"""Files that one worker runs, one after the other: they share what takes long to start or to import."""
 
 
 def read_costs(file: Path = COSTS) -> Mapping[str, float]:
@@ -46,4 +52,4 @@ def longest_first(tests: list[pytest.Item]) -> None:
 def unit_of(nodeid: str) -> str:
     """Return what one worker runs at a stretch: the file of a test, or its folder."""
     file = nodeid.partition("::")[0]
-    return next((folder for folder in _TOGETHER if file.startswith(f"{folder}/")), file)
+    return next((unit for start, unit in _TOGETHER.items() if file.startswith(start)), file)

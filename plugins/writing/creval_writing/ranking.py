@@ -31,8 +31,8 @@ class Ranking:
         """The options beside the runs."""
         return (
             FieldSpec("task", "string", None, "The task, where the runs have several with pairs."),
-            FieldSpec("resamples", "integer", 1_000, "Resamples of the prompts."),
-            FieldSpec("seed", "integer", 0, "Seed of the resamples."),
+            FieldSpec("resamples", "integer", 1_000, "Resamples of the prompts.", minimum=1),
+            FieldSpec("seed", "integer", 0, "Seed of the resamples.", minimum=0),
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
