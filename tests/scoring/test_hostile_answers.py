@@ -18,6 +18,8 @@ from creval.engine.run_options import RunOptions
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 
+pytestmark = pytest.mark.model  # they open an encoder
+
 PLUGINS = load_plugins()
 SHOWN = Path(creval_testing.__file__).parent / "example_tasks"
 RESOURCES = {"embedding": "embedded/minilm", "entailment": "cosine/0.85"}
