@@ -14,6 +14,7 @@ from support.commands import creval as command
 
 import creval
 from creval.plugin import RunError, UsageError, open_run
+from creval_neocoder.analysis import plots
 from creval_neocoder.analysis.commands import HumanAnalysis, TableAnalysis
 from creval_neocoder.analysis.human import human_numbers
 from creval_neocoder.analysis.states import (
@@ -80,6 +81,16 @@ def test_a_run_next_to_the_paper(run: Path, tmp_path: Path) -> None:
     with (tmp_path / "out" / "table.csv").open() as file:
         assert next(csv.reader(file))[:4] == ["model", "t", "n", "pass@1"]
     assert any("augmenter" in note for note in output.notes)
+
+
+def test_panels_have_one_scale_and_the_papers_row_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(type(plots.FIGURES), "save", lambda self, figure, base: drawn.append(figure) or [])
+    own = [StateRow("m", state, 1, {"convergent": 0.9, "divergent": 0.3}) for state in range(6)]
+    plots.draw_stacked({"m": own, PAPER[0].model: PAPER}, tmp_path / "stacked")
+    (figure,) = drawn
+    assert [axis.get_title() for axis in figure.axes] == ["m", "GPT-4 (Table 3)"]
+    assert len({axis.get_ylim() for axis in figure.axes}) == 1
 
 
 def test_techniques_of_a_run(run: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from creval.plugin.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 from creval_compare.paired import Difference
@@ -16,7 +16,6 @@ __all__ = ["draw_common", "draw_differences", "draw_human_difference", "draw_neo
 
 FIGURES = Figures("creval-neocoder", "Install it: pip install 'creval-neocoder[plots]'")
 _COMMON = 5
-_KINDS = ((-0.2, "convergent", "////", COLOURS[0]), (0.2, "divergent", "\\\\", COLOURS[1]))
 
 
 class Added(Protocol):
@@ -63,6 +62,7 @@ def draw_stacked(series: Series, base: Path) -> list[Path]:
             axis.set_title(model)
             axis.set_xlabel("state t")
             whole_numbers(axis.xaxis)
+        _one_scale(axes)
         axes[0].set_ylabel("%")
         add_legend(figure, axes)
         return FIGURES.save(figure, base)
@@ -82,9 +82,17 @@ def draw_differences(strategies: Mapping[str, Sequence[Added]], base: Path) -> l
             axis.set_title(strategy)
             axis.set_xlabel("state t")
             whole_numbers(axis.xaxis)
+        _one_scale(axes)
         axes[0].set_ylabel("percentage points")
         add_legend(figure, axes)
         return FIGURES.save(figure, base)
+
+
+def _one_scale(axes: Sequence[Any]) -> None:
+    """Give all panels of a figure the same y axis: what is next to each other is compared."""
+    ends = [axis.get_ylim() for axis in axes]
+    for axis in axes:
+        axis.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _reach(found: Sequence[Difference]) -> list[list[float]]:
@@ -109,6 +117,7 @@ def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> li
             axis.set_title(model)
             axis.set_xlabel("state t")
             whole_numbers(axis.xaxis)
+        _one_scale(axes)
         axes[0].set_ylabel("human minus model, %")
         add_legend(figure, axes)
         return FIGURES.save(figure, base)
