@@ -232,14 +232,14 @@ def test_a_report_shows_the_floor_and_ceiling_that_are_next_to_the_run(folder: P
 
 
 def test_baselines_over_other_docs_are_next_to_no_score_and_their_commands_are_named(folder: Path) -> None:
-    common = ("--tasks", "kumo_easy", "--repeats", "1", "--seed", "5")
+    common = ("--tasks", "kumo_easy,rat", "--repeats", "1", "--seed", "5")
     floor = creval(folder, *common, "--limit", "3", "--model", "baseline/floor", "-o", "runs/floor")
     assert "other docs" not in floor.stderr
     done = creval(folder, *common, "--limit", "2", "--model", "baseline/ceiling", "-o", "runs/ceiling")
     assert done.returncode == 0, done.stderr
-    assert "In runs the floor of kumo_easy is over other docs" in done.stderr
-    command = next(line for line in done.stderr.splitlines() if "--model baseline/floor" in line)
-    assert " --limit 2 --repeats 1 --seed 5 " in command
+    assert "In runs the floor of kumo_easy, rat is over other docs" in done.stderr
+    (command,) = (line for line in done.stderr.splitlines() if "--model baseline/floor" in line)
+    assert " --tasks kumo_easy,rat --limit 2 --repeats 1 --seed 5 " in command
     reported = creval(folder, "report", "runs/ceiling")
     assert command in reported.stderr.splitlines()
     assert "  floor" not in reported.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -182,16 +183,19 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
     notes: dict[tuple[str, ...], None] = {(fault,): None for fault in found.faults}
     folder = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
     for result in results:
-        bare = []
+        bare, elsewhere = [], defaultdict[tuple[str, ...], list[Mapping[str, Any]]](list)
         for task in result.results["tasks"]:
             others = found.elsewhere(task)
             if others:
-                is_, it_is = ("are", "they are") if len(others) > 1 else ("is", "it is")
-                what = f"{' and '.join(others)} of {task['task']} {is_} over other docs or settings"
-                head = f"In {folder} the {what}, so {it_is} not shown. Over the same docs and settings:"
-                notes[head, *_commands(result, [task], others, folder)] = None
+                elsewhere[tuple(others)].append(task)
             elif not found.known(task):
                 bare.append(task)
+        for others, tasks in elsewhere.items():
+            is_, it_is = ("are", "they are") if len(others) > 1 else ("is", "it is")
+            names = ", ".join(task["task"] for task in tasks)
+            what = f"{' and '.join(others)} of {names} {is_} over other docs or settings"
+            head = f"In {folder} the {what}, so {it_is} not shown. Over the same docs and settings:"
+            notes[head, *_commands(result, tasks, others, folder)] = None
         if absent and bare:
             names = ", ".join(sorted({task["task"] for task in bare}))
             head = f"No floor or ceiling of {names} was found among the runs in {folder}. Where a task has them:"
