@@ -190,12 +190,12 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
                 elsewhere[tuple(others)].append(task)
             elif not found.known(task):
                 bare.append(task)
-        for others, tasks in elsewhere.items():
-            is_, it_is = ("are", "they are") if len(others) > 1 else ("is", "it is")
+        for which, tasks in elsewhere.items():
+            is_, it_is = ("are", "they are") if len(which) > 1 else ("is", "it is")
             names = ", ".join(task["task"] for task in tasks)
-            what = f"{' and '.join(others)} of {names} {is_} over other docs or settings"
+            what = f"{' and '.join(which)} of {names} {is_} over other docs or settings"
             head = f"In {folder} the {what}, so {it_is} not shown. Over the same docs and settings:"
-            notes[head, *_commands(result, tasks, others, folder)] = None
+            notes[head, *_commands(result, tasks, which, folder)] = None
         if absent and bare:
             names = ", ".join(sorted({task["task"] for task in bare}))
             head = f"No floor or ceiling of {names} was found among the runs in {folder}. Where a task has them:"

@@ -52,6 +52,12 @@ def test_decisions(runs: Path, said: Any, rules: list[str], code: int, decision:
     assert out.splitlines()[-1].startswith(f"{decision}: of {len(rules)} rule")
 
 
+def test_the_last_line_counts_the_answers(runs: Path, said: Any) -> None:
+    rules = [HOLDS, BROKEN, tier("advisory", OPEN), tier("supporting", OPEN)]
+    _, out, _ = said("gate", "strong", "--policy", policy(runs, *rules))
+    assert out.splitlines()[-1] == "no-go: of 4 rules 1 passed, 1 failed, 2 undecided"
+
+
 @pytest.mark.parametrize(
     ("rule", "run", "baseline", "answer"),
     [
