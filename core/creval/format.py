@@ -21,6 +21,7 @@ __all__ = [
     "numeric",
     "some",
     "there_are",
+    "without_empty",
 ]
 
 _TINY = 1e-6
@@ -131,3 +132,12 @@ def fold_name(name: str, width: int) -> str:
             lines.append("")
         lines[-1] += piece
     return "\n".join(line.rstrip() for line in lines)
+
+
+def without_empty(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], optional: Sequence[str] | None = None
+) -> tuple[list[str], list[list[Any]]]:
+    """Return a table without the columns that hold None in every row: of `optional`, or of all columns."""
+    leave = columns if optional is None else optional
+    keep = [i for i, name in enumerate(columns) if name not in leave or any(row[i] is not None for row in rows)]
+    return [columns[i] for i in keep], [[row[i] for i in keep] for row in rows]

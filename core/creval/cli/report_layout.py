@@ -11,6 +11,7 @@ import click
 
 from creval.api import RunResult
 from creval.cli.lazy_group import import_installed
+from creval.format import without_empty
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.output_files import FORMATS
@@ -76,9 +77,7 @@ class LaidOut:
         if self.table is not None:
             return FORMATS[form](self.table.columns, self.table.rows, self._notes("bold"))
         if self.layout == "each" and len(self.results) == 1:
-            rows = result_rows(self.results[0], self.baselines)
-            keep = [i for i in range(len(COLUMNS)) if any(row[i] is not None for row in rows)]
-            columns, rows = [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows]
+            columns, rows = without_empty(COLUMNS, result_rows(self.results[0], self.baselines))
             legend = []
         else:
             columns, rows = beside_table(self.results, self.baselines)

@@ -10,7 +10,7 @@ from creval.engine.planning.seeds import derive
 from creval.engine.scoring.metric_results import part_clusters, with_records
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.escape import json_text, visible
-from creval.format import decimals, fold_name, html_table, number, some
+from creval.format import decimals, fold_name, html_table, number, some, without_empty
 from creval.plugins.loader import load_plugins
 from creval.report.baselines import Baselines
 from creval.report.output_files import FORMATS, Emphasis, plain_data

@@ -8,7 +8,7 @@ from __future__ import annotations
 from creval.cli.lazy_group import missing_distribution
 from creval.errors import Problem, TaskError
 from creval.escape import json_text, visible
-from creval.format import decimals, number
+from creval.format import decimals, number, without_empty
 from creval.report.output_files import FORMATS
 from creval.report.run_search import find_runs
 from creval.runs.result_metrics import namesakes

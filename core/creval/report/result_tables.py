@@ -17,7 +17,7 @@ from rich.text import Text
 
 from creval.api import RunResult
 from creval.escape import visible
-from creval.format import cell, counted, decimals, fold_name, interval, number
+from creval.format import cell, counted, decimals, fold_name, interval, number, without_empty
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
 from creval.report.terminal_tables import FIT, GAP, line_width, print_table, table_console
@@ -324,8 +324,7 @@ def beside_table(
         values = [_cell(found.get(place)) for place in range(len(results))]
         rows.append([task_name, f"{name}{star}", condition, *values, *beside[task_name, name, condition]])
     columns = [*_LEADING, *_names(results), *_TRAILING]
-    keep = [i for i, column in enumerate(columns) if any(row[i] is not None for row in rows) or column not in _OPTIONAL]
-    return [columns[i] for i in keep], [[row[i] for i in keep] for row in rows]
+    return without_empty(columns, rows, _OPTIONAL)
 
 
 _OPTIONAL = ("condition", *_TRAILING)

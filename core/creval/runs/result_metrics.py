@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError, UnknownNameError
-from creval.format import cell, html_table, interval
+from creval.format import cell, html_table, interval, without_empty
 
 if TYPE_CHECKING:
     import pandas
@@ -89,10 +89,9 @@ def metrics_table(title: str, results: Mapping[str, Any]) -> str:
 
 def _table(title: str, rows: Sequence[Sequence[Any]]) -> str:
     """A column that holds nothing is left out."""
-    kept = [place for place in range(len(_COLUMNS)) if any(row[place] is not None for row in rows)]
+    columns, found = without_empty(_COLUMNS, rows)
     below = [f"and {len(rows) - _ROWS} more: see to_rows()"] if len(rows) > _ROWS else []
-    shown = [[row[place] for place in kept] for row in rows[:_ROWS]]
-    return html_table(title, [_COLUMNS[place] for place in kept], shown, below)
+    return html_table(title, columns, found[:_ROWS], below)
 
 
 def _row(task: str | None, metric: Mapping[str, Any]) -> Sequence[Any]:

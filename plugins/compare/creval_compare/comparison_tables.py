@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from creval.plugin import Run
-from creval.plugin.comparing import decimals, labels, number
+from creval.plugin.comparing import decimals, labels, number, without_empty
 from creval_compare.metric_comparison import Comparison
 
 __all__ = [
@@ -59,8 +59,7 @@ def readable(rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]
     columns = ["task", "metric", "condition", "docs", "first", "second", "difference", "95 % interval"]
     columns += ["p", "detectable", "verdict"]
     found = [[*row[:7], _interval(*row[6:9]), _p_value(row[9]), row[12], row[13]] for row in rows]
-    keep = [i for i, name in enumerate(columns) if name != "condition" or any(row[i] is not None for row in found)]
-    return [columns[i] for i in keep], [[row[i] for i in keep] for row in found]
+    return without_empty(columns, found, ["condition"])
 
 
 def rank_rows(comparisons: Sequence[Comparison], names: Sequence[str]) -> list[list[Any]]:

@@ -133,6 +133,7 @@ def _pulled(repository: str) -> Path:
 
 
 def _print_standings(standings: Sequence[Standing]) -> None:
+    from creval.plugin.release import without_empty
     from creval.plugin.report import print_table
     from creval_compare.model_table import GROUPS_NOTE
     from creval_release.leaderboard import interval
@@ -168,8 +169,7 @@ def _print_standings(standings: Sequence[Standing]) -> None:
         ]
         for one in standings
     ]
-    shown = [i for i, _ in enumerate(columns) if not rows or any(row[i] is not None for row in rows)]
-    print_table("", [columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
+    print_table("", *(without_empty(columns, rows) if rows else (columns, rows)))
     if any(one.apart for one in standings):
         click.echo(f"{GROUPS_NOTE}; baselines have no rank")
 
