@@ -12,7 +12,6 @@ import pytest
 from support.commands import creval as command
 
 import creval
-from creval.engine.estimate import estimate_run
 from creval.engine.manifest import read_options
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import Rescoring, RunOptions
@@ -22,6 +21,7 @@ from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.run_commands import CONSENTS, resume_command, score_command
 from creval.tasks.index import TaskIndex
+from creval_sweeps.estimate import estimate_run
 from creval_testing.task_examples import run_examples
 
 PLUGIN = """

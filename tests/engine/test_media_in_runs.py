@@ -16,7 +16,6 @@ from support.chat_server import Answer, ChatServer, Received
 import creval
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
-from creval.engine.estimate import estimate_run
 from creval.engine.run import Rescoring, rescore, resume
 from creval.errors import DataError, TaskError, UsageError
 from creval.plugins.loader import load_plugins
@@ -27,6 +26,7 @@ from creval_hub.bundle import make_bundle
 from creval_litellm.provider import LitellmProvider
 from creval_page.samples_cli import sample
 from creval_shards.merge_runs import merge_runs
+from creval_sweeps.estimate import estimate_run
 
 SCHEMAS = Path(creval.__file__).parent / "schemas"
 TASK = """\

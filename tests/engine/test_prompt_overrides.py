@@ -12,11 +12,11 @@ from support.chat_server import ChatServer
 
 from creval import RunOptions, open_run, run
 from creval.cli.root import cli
-from creval.engine.estimate import estimate_run
 from creval.engine.manifest import options_data, read_options
 from creval.engine.planning.plan import plan_task
 from creval.engine.run import resume
 from creval.errors import DataError, TaskError, UsageError
+from creval_sweeps.estimate import estimate_run
 
 TASK = """
 schema: 1

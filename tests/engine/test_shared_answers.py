@@ -11,10 +11,10 @@ from support.chat_server import Answer, ChatServer
 
 import creval
 from creval.cli.commands.score import score
-from creval.engine.estimate import estimate_run
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import Rescoring
 from creval.errors import RunError
+from creval_sweeps.estimate import estimate_run
 
 TASK = """\
 schema: 1

@@ -16,7 +16,6 @@ import yaml
 import creval
 from creval.cli.main import invoke
 from creval.engine.run import rescore, resume
-from creval.engine.run_file import read_run_file
 from creval.engine.run_options import Rescoring, RunOptions
 from creval.errors import RunError, TaskError
 from creval.plugins.loader import load_plugins
@@ -25,6 +24,7 @@ from creval.runs.trust import Claims, UntrustedError
 from creval.tasks.index import TaskIndex
 from creval.user_folders import State
 from creval_shards.merge_runs import merge_runs
+from creval_sweeps.run_file import read_run_file
 
 MODEL = "hosted_vllm/parrot"
 AWAY = "http://198.51.100.7:9/v1"

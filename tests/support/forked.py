@@ -28,7 +28,7 @@ __all__ = ["OF_HOSTED", "OF_PAGES", "finished"]
 
 LOADED = (
     *("creval.cli.main", "creval.cli.runner", "creval.cli.run_summary", "creval.api", "creval.report.result_tables"),
-    *("creval.cli.commands.report", "creval.cli.commands.run", "creval.cli.commands.score"),
+    *("creval.cli.commands.report", "creval.cli.commands.resume", "creval.cli.commands.score"),
     *("creval.cli.commands.tasks", "creval.data.local_sources", "creval.models.local.baseline_provider"),
     "creval.models.providers.chat_provider",
     *("creval.parsing.cues", "creval.parsing.lists", "creval.scoring.matching", "creval.tasks.suites"),

@@ -21,8 +21,12 @@ def _command(target: str, summary: str) -> LazyCommand:
 
 SECTIONS = {
     "Run": {
-        "run": _command("run:run", "Run the tasks and models of a YAML file, or what is missing of them."),
-        "resume": _command("run:resume", "Resume a run that was interrupted or killed."),
+        "run": LazyCommand(
+            "creval_sweeps.cli:run",
+            "Run the tasks and models of a YAML file, or what is missing of them.",
+            "creval-sweeps",
+        ),
+        "resume": _command("resume:resume", "Resume a run that was interrupted or killed."),
         "merge": LazyCommand("creval_shards.cli:merge", "Merge the shards of a run into one run.", "creval-shards"),
         "score": _command("score:score", "Score the saved answers of a run again, without calling the model."),
         "score-file": LazyCommand(

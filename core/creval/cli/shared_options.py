@@ -190,9 +190,10 @@ _AS: Any = {"multiple": True, "metavar": "RUN|FILE", "expose_value": False, "cal
 
 def _trusted(place: Path) -> list[str]:
     """Trust a file or folder, of a sweep also its runs, and return what was trusted. Raises CrevalError."""
-    from creval.engine.run_file import read_run_file
+    from creval.cli.lazy_group import import_installed
     from creval.errors import UsageError
     from creval.opener import is_there
+    from creval.plugins.distributions import installed_version
     from creval.runs.folder import RunFolder
     from creval.runs.trust import Claims
 
@@ -204,9 +205,9 @@ def _trusted(place: Path) -> list[str]:
     if not runs and not files:
         raise UsageError("there is no run here", where=str(place), fix="Name a run folder or a run file: --trust PATH")
     claims = [Claims.of_run(RunFolder.open(folder).read_manifest(), folder) for folder in runs]
-    for file in files:
-        read = read_run_file(file).claims
-        claims += [read] if read is not None else []
+    if files and (place in files or installed_version("creval-sweeps")):
+        read = import_installed("creval_sweeps.run_file:read_run_file", "creval-sweeps", "--trust of a run file")
+        claims += [read(file).claims for file in files]
     return list(dict.fromkeys(str(named) for claim in claims for named in claim.trust()))
 
 

@@ -12,13 +12,13 @@ from support.batch_server import BatchServer, Plan
 from support.chat_server import Answer, HttpError
 from support.parrot import parrot
 
-from creval.engine.estimate import estimate_run
 from creval.engine.run_options import RunOptions
 from creval.errors import BudgetError
 from creval.models.budget import Budget
 from creval.models.prices import Price, PriceTable
 from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import Usage
+from creval_sweeps.estimate import estimate_run
 
 TABLE = {
     "listed": {

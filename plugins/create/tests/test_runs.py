@@ -269,7 +269,7 @@ def test_a_real_small_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sma
 
 def test_a_dry_run_reckons_with_the_judge(tmp_path: Path) -> None:
     """Two calls a path, twice at most, up to 50 paths in each of three answers; the target is asked three times."""
-    from creval.engine.estimate import estimate_run
+    from creval_sweeps.estimate import estimate_run
 
     found = estimate_run(["create_resample"], "baseline/floor", RunOptions(limit=2, roles={"judge": "create/shipped"}))
     target, judge = found.tasks

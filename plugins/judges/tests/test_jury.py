@@ -18,14 +18,14 @@ from support.parrot import parrot
 import creval
 from creval.cli.main import invoke
 from creval.data.data_options import DataOptions
-from creval.engine.estimate import estimate_run
 from creval.engine.run import rescore, resume
-from creval.engine.run_file import read_run_file
 from creval.engine.run_options import Rescoring
 from creval.errors import TaskError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.trust import Claims, UntrustedError
 from creval.scoring.agreement import krippendorff_alpha
+from creval_sweeps.estimate import estimate_run
+from creval_sweeps.run_file import read_run_file
 from creval_testing.check_tasks import check_all
 
 TASK = """\

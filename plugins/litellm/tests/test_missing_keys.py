@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from creval.engine.estimate import estimate_run
 from creval.engine.run_options import RunOptions
+from creval_sweeps.estimate import estimate_run
 
 TASK = """
 schema: 1

@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 from support.judged import HOOKS, write_judged
 from support.judged import PARTS as JUDGED
+from support.run_fixtures import own_environment
 
-from creval.cli.runner import show_estimate
-from creval.engine.estimate import EstimateRange, estimate_run
 from creval.errors import UsageError
 from creval.models.prices import PriceTable
 from creval.plugins.loader import load_plugins
+from creval_sweeps.estimate import EstimateRange, estimate_run
+from creval_sweeps.estimate_table import show_estimate
+
+__all__ = ["own_environment"]
 
 PARTS = """
     from creval.errors import MissingPartError

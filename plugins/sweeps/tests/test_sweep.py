@@ -18,11 +18,11 @@ from support.chat_server import Answer, ChatServer, HttpError
 from support.commands import start, write_spelling
 
 from creval.cli.main import invoke
-from creval.engine.run_file import read_run_file
 from creval.engine.snapshot import task_yaml
 from creval.errors import ModelError, TaskError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_sweeps.run_file import read_run_file
 
 MODELS = ("m/one", "m/two", "m/three")
 DOCS = 12

@@ -10,30 +10,38 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from creval.engine.event_loop import drive_together
-from creval.engine.manifest import options_data, read_options
-from creval.engine.observer import Observer
-from creval.engine.planning.plan import TaskPlan, asks_people
-from creval.engine.resuming.resume_state import spent_by
-from creval.engine.roles.role_models import TARGET, model_options
-from creval.engine.run import SweepLimits, resume, run_new
-from creval.engine.run_file import ModelEntry, RunFile
-from creval.engine.run_options import MAY_DIFFER, RunOptions
-from creval.engine.setup import open_plans
-from creval.engine.snapshot import keep_files
-from creval.engine.steps import Finished
-from creval.errors import CrevalError, RunError, UsageError
-from creval.models.batching import open_batching
-from creval.models.budget import Budget
-from creval.models.limiter import LimiterPool
-from creval.models.local.baseline_provider import check_baseline_name
-from creval.models.open_model import open_model
-from creval.models.providers.addresses import HIDDEN
-from creval.plugins.loader import Plugins, load_plugins
-from creval.runs.folder import RunFolder
-from creval.runs.reader import open_run
-from creval.runs.sweep_folder import run_names
-from creval.tasks.index import TaskIndex
+from creval.plugin import CrevalError, RunError, UsageError, open_run
+from creval.plugin.sweeps import (
+    HIDDEN,
+    MAY_DIFFER,
+    TARGET,
+    Budget,
+    Finished,
+    LimiterPool,
+    Observer,
+    Plugins,
+    RunFolder,
+    RunOptions,
+    SweepLimits,
+    TaskIndex,
+    TaskPlan,
+    asks_people,
+    check_baseline_name,
+    keep_files,
+    load_plugins,
+    model_options,
+    open_batching,
+    open_model,
+    open_plans,
+    options_data,
+    read_options,
+    resume,
+    run_names,
+    run_new,
+    spent_by,
+)
+from creval_sweeps.run_file import ModelEntry, RunFile
+from creval_sweeps.shared_loop import drive_together
 
 __all__ = ["Outcome", "Sweep", "SweepRun", "plan_sweep", "run_sweep"]
 

@@ -8,27 +8,41 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from creval.engine.execution import open_executor
-from creval.engine.generation.session import LiveSession, TaskRuntime
-from creval.engine.planning.plan import TaskPlan
-from creval.engine.roles.context import OpenResources, resource_options_of
-from creval.engine.roles.role_models import TARGET
-from creval.engine.run_options import RunOptions
-from creval.engine.setup import Setup, open_plans, open_setup
-from creval.engine.shared_answers import with_shared
-from creval.errors import CrevalError, DataError, MissingPartError, UnknownNameError, UsageError
-from creval.models.model_options import ModelOptions
-from creval.models.open_model import listed_price
-from creval.models.prices import Price
-from creval.plugins.loader import load_plugins
-from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES
-from creval.tasks.prompt_overrides import with_system
-from creval.tasks.sections.resource_section import role_behind
-from creval.tasks.task_model import Task
-from creval.types.components import Expected
-from creval.types.execution import WorkItem
-from creval.types.messages import Message, Usage
-from creval.types.sample import SampleKey
+from creval.plugin import (
+    CrevalError,
+    DataError,
+    Expected,
+    Message,
+    MissingPartError,
+    SampleKey,
+    UnknownNameError,
+    Usage,
+    UsageError,
+)
+from creval.plugin.sweeps import (
+    CALLS_A_PAIR,
+    PROMPT_BYTES,
+    TARGET,
+    LiveSession,
+    ModelOptions,
+    OpenResources,
+    Price,
+    RunOptions,
+    Setup,
+    Task,
+    TaskPlan,
+    TaskRuntime,
+    WorkItem,
+    listed_price,
+    load_plugins,
+    open_executor,
+    open_plans,
+    open_setup,
+    resource_options_of,
+    role_behind,
+    with_shared,
+    with_system,
+)
 
 __all__ = ["EstimateRange", "RunEstimate", "TaskEstimate", "estimate_run", "sum_of"]
 

@@ -7,14 +7,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from creval.engine.run_options import RunOptions
-from creval.errors import Problem, TaskError, UsageError
-from creval.runs.run_commands import CONSENTS
-from creval.runs.trust import MADE_HERE, Claims
-from creval.tasks.task_paths import is_path, parse_path
-from creval.tasks.yaml.nodes import Node, plain, problem_at
-from creval.tasks.yaml.schema import named_validator, problems_of
-from creval.tasks.yaml.yaml_reader import read_yaml
+from creval.plugin import UsageError
+from creval.plugin.sweeps import (
+    CONSENTS,
+    MADE_HERE,
+    Claims,
+    Node,
+    Problem,
+    RunOptions,
+    TaskError,
+    is_path,
+    named_validator,
+    parse_path,
+    plain,
+    problem_at,
+    problems_of,
+    read_yaml,
+)
 
 __all__ = ["ModelEntry", "RunFile", "read_run_file"]
 

@@ -1,19 +1,18 @@
-"""`creval run FILE` and `creval resume RUN`."""
+"""`creval run FILE`."""
 
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from creval.cli import completion
-from creval.cli.option_values import FilePath, NewPath, RunPath, executor_of
-from creval.cli.shared_options import options_of_a_run_again, trust_option
+from creval.plugin import UsageError
+from creval.plugin.commands import FilePath, NewPath, trust_option
 
 __all__ = ["run"]
-
 
 _FILES = ("sweep.yaml", "run.yaml")
 
@@ -49,11 +48,9 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
     If you run it again, it adds only what is missing: samples that are absent or errored, models without a run.
     Several models share one folder, with a run for each, and one table.
     """
-    from dataclasses import replace
-
-    from creval.cli.runner import command_line, run_file
-    from creval.engine.run_file import ModelEntry, read_run_file
-    from creval.errors import UsageError
+    from creval.plugin.sweeps import command_line, executor_of
+    from creval_sweeps.run_file import ModelEntry, read_run_file
+    from creval_sweeps.sweep_runs import run_models
 
     if not file.exists() and file.name == str(file) and not file.suffix:
         fix = f"Check the path. A task is run by: creval --tasks {file} --model M"
@@ -75,35 +72,4 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
     if model:
         entries = [ModelEntry(one) for one in dict.fromkeys(model)]
         asked = replace(asked, models=entries, several=asked.several or len(entries) > 1)
-    ctx.exit(run_file(asked, options, output, dry_run))
-
-
-@click.command(epilog="Example: creval resume runs/2026-01-31T120000+0000-openai_gpt-5-mini-drat")
-@click.argument("run", type=RunPath(), shell_complete=completion.runs)
-@click.option("--max-cost", type=float, metavar="USD", help="New spending limit of the whole run.")
-@click.option("--max-calls", type=click.IntRange(min=1), help="New request limit of the whole run.")
-@click.option("--detach", is_flag=True, help="Collect finished batches and exit, even if others are pending.")
-@click.option("--base-url", metavar="URL", help="The run's own URL, where it holds a secret and was not stored.")
-@options_of_a_run_again
-@click.pass_context
-def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
-    """Resume RUN: make only the samples that are missing or errored, then score."""
-    from creval.cli.run_summary import ending
-    from creval.cli.signals import fix_shown
-    from creval.engine.progress.terminal import watch
-    from creval.engine.run import resume as go_on
-    from creval.runs.folder import RunFolder
-
-    given |= executor_of(given)
-    target = RunFolder.open(run).read_manifest()["roles"]["target"]
-    if target.startswith("human/"):
-        from creval.cli.lazy_group import import_installed
-
-        play = import_installed("creval_people.playing:play_again", "creval-people", target)
-        ctx.exit(play(run, resuming=given))
-    with fix_shown(), watch() as observer:
-        finished = go_on(run, observer, **given)
-    if finished.budget is None and not observer.statuses:
-        click.echo("No sample was missing: the model was asked nothing.", err=True)
-    options = RunFolder.open(run).read_manifest()["options"]
-    ctx.exit(ending(finished, options["allowed_error_share"]))
+    ctx.exit(run_models(asked, options, output, dry_run))
