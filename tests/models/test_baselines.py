@@ -56,8 +56,8 @@ class Failing:
 
 
 def play(registry: Any, requests: list[Any], player: Any, name: str = "floor", seed: int = 1) -> list[str]:
-    def players(task: str) -> Any:
-        return {"t": (player, Context(seed))}[task]
+    def players(task: str, which: str) -> Any:
+        return {("t", name): (player, Context(seed))}[task, which]
 
     async def go() -> list[str]:
         model = open_model(f"baseline/{name}", registry, ModelOptions(find_baseline=players, offline=True))
@@ -107,6 +107,15 @@ def test_a_fault_of_the_player_is_an_errored_sample_that_names_the_doc(registry,
         play(registry, [ask()], Failing(ScoringError("no vector")))
 
 
+@pytest.mark.parametrize("error", [KeyError("gold"), ScoringError("the doc has no field 'gold'"), TypeError("none")])
+def test_what_another_role_is_asked_is_no_fault_of_the_baseline(registry, ask, error: Exception) -> None:
+    asked = ask()
+    asked = dataclasses.replace(asked, origin=dataclasses.replace(asked.origin, role="judge"))
+    with pytest.raises(UsageError, match=r"(?s)role judge: baseline/floor of 't' answers docs.*--role judge=") as found:
+        play(registry, [asked], Failing(error))
+    assert len(str(found.value).splitlines()) <= 3 and "gold" not in str(found.value)
+
+
 def test_a_missing_part_stops_with_its_fix(registry, ask) -> None:
     with pytest.raises(MissingPartError):
         play(registry, [ask()], Failing(MissingPartError("no embedding")))
@@ -127,7 +136,7 @@ def test_several_completions_are_several_draws(registry, ask) -> None:
     player = Player()
 
     async def go() -> list[str]:
-        model = open_model("baseline/floor", registry, ModelOptions(find_baseline=lambda _: (player, Context())))
+        model = open_model("baseline/floor", registry, ModelOptions(find_baseline=lambda *_: (player, Context())))
         reply = await model.generate(ask(n=3))
         return [c.text for c in reply.completions]
 

@@ -8,14 +8,13 @@ from dataclasses import replace
 from creval.data.dataset import Dataset
 from creval.data.doc_fit import prompts_of
 from creval.errors import CrevalError, MissingPartError, PluginError, Problem
-from creval.format import counted
 from creval.plugins.registry import Registry
 from creval.plugins.traits import ParserTraits
 from creval.tasks.task_model import ComponentRef, ScorerRef, Task
 from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind
 
-__all__ = ["check_components", "check_fields", "check_repeats", "check_turns", "parsers_of"]
+__all__ = ["check_components", "check_fields", "parsers_of", "scorers_of"]
 
 
 def parsers_of(task: Task) -> Iterator[tuple[str, ComponentRef]]:
@@ -26,7 +25,7 @@ def parsers_of(task: Task) -> Iterator[tuple[str, ComponentRef]]:
         yield from ((f"{section}[{i}]" if isinstance(written, list) else section, ref) for i, ref in enumerate(chain))
 
 
-def _scorers(task: Task) -> Iterator[tuple[str, ComponentRef]]:
+def scorers_of(task: Task) -> Iterator[tuple[str, ComponentRef]]:
     """Yield the scorers of a task, each with its key path."""
     listed = isinstance(task.resolved.get("score"), list)
     for index, ref in enumerate(task.score):
@@ -41,7 +40,7 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
     """
     sections: tuple[tuple[Kind, Iterator[tuple[str, ComponentRef]]], ...] = (
         ("parser", parsers_of(task)),
-        ("scorer", _scorers(task)),
+        ("scorer", scorers_of(task)),
     )
     problems = []
     for kind, refs in sections:
@@ -62,58 +61,6 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
                 continue
             problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", fix))
     return list(dict.fromkeys(problems)) or [*_check_kinds(task, registry), *_check_means(task, registry)]
-
-
-def check_repeats(task: Task, registry: Registry) -> Iterator[Problem]:
-    """Yield a problem for every metric and scorer that needs more repeats of a doc than the task asks for."""
-    given = [task.generation, task.protocol.parameters, *(condition.settings for condition in task.conditions)]
-    answers = max(settings.get("n") or 1 for settings in given)
-    for path, ref in _scorers(task):
-        component = registry.find("scorer", ref.name)
-        needed = 1 if component is None else component.scorer_traits(ref.parameters).minimum_repeats
-        if task.repeats < needed and answers < 2:
-            what = f"the scorer {ref.name!r} compares the answers to a doc, and the task asks for one"
-            yield task.problem_at(path, what, f"Write repeats: {needed} or more.")
-    for metric in task.metrics:
-        ref = metric.aggregate
-        try:
-            made = registry.get("aggregation", ref.name).load()(**ref.parameters)
-            needed = getattr(made, "minimum_repeats", 1)
-        except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts reports it
-            continue
-        if task.repeats < needed:
-            what = f"the metric {metric.name!r} needs {needed} repeats of each doc; the task asks for {task.repeats}"
-            yield task.problem_at(_place(task, metric.name), what, f"Write repeats: {needed} or more.")
-
-
-def check_turns(task: Task, dataset: Dataset, registry: Registry) -> Iterator[Problem]:
-    """Yield a problem for every metric of a turn (`rating@3`) that no doc's conversation has."""
-    turns: dict[str, int] = {}
-    for _, ref in _scorers(task):
-        component = registry.find("scorer", ref.name)
-        named = ref.named if isinstance(ref, ScorerRef) else str
-        for raw in () if component is None else component.scores_of(ref.parameters):
-            before, star, after = named(raw).partition("*") if raw.endswith("@*") else (raw, "", "")
-            for metric in task.metrics if star else ():
-                turn = metric.source.removeprefix(before).removesuffix(after)
-                if turn.isdecimal() and metric.source == f"{before}{turn}{after}":
-                    turns[metric.name] = int(turn)
-    try:
-        made = registry.get("protocol", task.protocol.name).load()(**task.protocol.parameters) if turns else None
-        expected = getattr(made, "expected_calls", None)
-        most = 0 if expected is None else max(expected(doc.fields)[1] for doc in dataset)
-    except (Exception, SystemExit):  # a plugin's own code, reported elsewhere
-        return
-    for name, number in turns.items():
-        if 0 < most < number:
-            what = f"the metric {name!r} is of turn {number}, and the longest conversation has {counted(most, 'turns')}"
-            yield task.problem_at(_place(task, name), what, "Leave it out, or correct the number.")
-
-
-def _place(task: Task, metric: str) -> str:
-    """Return the key path of a metric in the task file."""
-    places = {written["name"]: f"metrics[{index}]" for index, written in enumerate(task.resolved["metrics"])}
-    return places.get(metric, "metrics")
 
 
 def _check_means(task: Task, registry: Registry) -> Iterator[Problem]:
@@ -143,7 +90,7 @@ def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
         for name, parts in found.items()
     }
     problems = []
-    for path, ref in _scorers(task):
+    for path, ref in scorers_of(task):
         scorer = registry.find("scorer", ref.name)
         if scorer is None:
             continue

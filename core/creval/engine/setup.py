@@ -336,7 +336,7 @@ def open_setup(
     asking = replace(
         model_options(options, common.budget),
         limiters=common.limiters,
-        find_baseline=_baseline_finder(roles.get(TARGET, ""), opened, plugins),
+        find_baseline=_baseline_finder(opened, plugins),
         seat=seat,
         run_tasks=RunTasks({task.name: task for task in tasks}, plugins.registry),
     )
@@ -366,11 +366,10 @@ def _check_roles(tasks: Sequence[Task], roles: Mapping[str, str]) -> None:
                 )
 
 
-def _baseline_finder(spec: str, tasks: Mapping[str, tuple[Task, TaskContext]], plugins: Plugins) -> Any:
-    """Return the function that finds who plays `baseline/floor` or `baseline/ceiling` for a task."""
-    _, _, which = spec.partition("/")
+def _baseline_finder(tasks: Mapping[str, tuple[Task, TaskContext]], plugins: Plugins) -> Any:
+    """Return the function that finds the baseline of a task, by the names of both."""
 
-    def find(name: str) -> tuple[Baseline, Context]:
+    def find(name: str, which: str) -> tuple[Baseline, Context]:
         task, context = tasks[name]
         ref = task.baselines[which]
         return plugins.registry.get("baseline", ref.name).load()(**ref.parameters), context

@@ -53,9 +53,9 @@ class ModelSpec:
         return cls(clean, provider, model)
 
 
-BaselineFinder = Callable[[str], tuple[Baseline, Context]]
+BaselineFinder = Callable[[str, str], tuple[Baseline, Context]]
 
-"""Task name -> (the baseline of this task, its context). Raises UnknownNameError or UsageError where it has none."""
+"""Task name, `floor` or `ceiling` -> (the task's baseline, its context). Raises KeyError where it has none."""
 
 
 class RunTasks(NamedTuple):

@@ -5,7 +5,7 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
-from creval.data.check_task_data import check_repeats, check_turns, parsers_of
+from creval.data.check_task_data import parsers_of, scorers_of
 from creval.data.doc_fit import doc_problems
 from creval.engine.generation.sampling import make_sample
 from creval.engine.roles.context import OpenResources, with_roles
@@ -21,7 +21,7 @@ from creval.models.retries import RetryPolicy, SystemClock
 from creval.tasks.index import yaml_files
 from creval.tasks.load_task import load_task
 from creval.tasks.suites import check_suite
-from creval.tasks.task_model import Example
+from creval.tasks.task_model import ComponentRef, Example, ScorerRef
 from creval.tasks.task_paths import is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, read_heads
 from creval.types.execution import WorkItem

@@ -24,6 +24,7 @@ from creval.errors import TaskError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.trust import Claims, UntrustedError
 from creval.scoring.agreement import krippendorff_alpha
+from creval_shards.merge_runs import merge_runs
 from creval_sweeps.estimate import estimate_run
 from creval_sweeps.run_file import read_run_file
 from creval_testing.check_tasks import check_all
@@ -119,6 +120,15 @@ def test_agreement_is_reported(judged, tmp_path):
     assert task["juries"] == [about | no_interval | {"alpha": pytest.approx(expected)}]
     said = f"jury of judge: Krippendorff's alpha (interval) = {expected:.3f} over 12 verdicts on 4 samples"
     assert said in task["notes"]
+
+
+def test_the_shards_of_a_jury_are_merged_into_the_undivided_run(judged, tmp_path):
+    task = write(tmp_path, "scale: [1, 5], agreement: interval")
+    whole, _ = judged(task, output=tmp_path / "whole")
+    parts = [judged(task, output=tmp_path / f"part{i}", shard=f"{i}/2")[0].folder for i in (1, 2)]
+    made = merge_runs(parts, tmp_path / "merged").results
+    shown = [{**task, "usage": {}, "usage_by_role": {}} for task in (*whole.results["tasks"], *made["tasks"])]
+    assert shown[0] == shown[1] and len(set(shown[1]["notes"])) == len(shown[1]["notes"]) == 1
 
 
 def test_every_verdict_is_in_the_ledger_and_none_is_paid_twice(judged, tmp_path):

@@ -127,7 +127,7 @@ class LiveServer:
                 if self._from_here():
                     try:
                         status, kind, text = live.answer(self.path)
-                    except Exception:
+                    except Exception:  # one answer fails, with its traceback in the terminal; the server goes on
                         status, kind, text = 500, "text/plain", "The page failed."
                         self.server.handle_error(self.request, self.client_address)
                 body = text.encode("utf-8", "backslashreplace")

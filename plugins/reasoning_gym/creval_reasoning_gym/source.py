@@ -5,27 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from creval.plugin import DataError
 from creval.plugin.data import DataOptions, ListRows, Rows
 from creval_reasoning_gym.library import Made, entry, need_library, open_set
 from creval_reasoning_gym.solutions import stored_answer
 
-__all__ = ["made_of", "open_items"]
+__all__ = ["ItemSettings", "made_of", "open_items"]
 
 
-def open_items(  # noqa: PLR0913 -- they are the keys of `dataset` in a task file
-    name: str,
-    library: str,
-    *,
-    base: Path,
-    options: DataOptions,
-    size: int = 50,
-    seed: int = 42,
-    settings: Mapping[str, Any] | None = None,
-    levels: Sequence[int] = (),
-) -> Rows:
+class ItemSettings(TypedDict, total=False):
+    """The keys of `dataset` that a task file may leave out."""
+
+    size: int
+    seed: int
+    settings: Mapping[str, Any]
+    levels: Sequence[int]
+
+
+def open_items(name: str, library: str, *, base: Path, options: DataOptions, **given: Unpack[ItemSettings]) -> Rows:
     """Return a row for each item: its question and right answer (at each of the levels), and what it is made of.
 
     Raises DataError for another version of the library, settings that the generator refuses, items that it cannot make.
@@ -37,9 +36,10 @@ def open_items(  # noqa: PLR0913 -- they are the keys of `dataset` in a task fil
             where=f"reasoning_gym/{name}",
             fix=f"pip install reasoning-gym=={library}, or start a new run, which takes the installed one.",
         )
-    given = json.dumps(dict(settings or {}), sort_keys=True)
-    at: Sequence[int | None] = levels or [None]
-    every = [Made(name, size, seed, given, level) for level in at]
+    size, seed = given.get("size", 50), given.get("seed", 42)
+    settings = json.dumps(dict(given.get("settings") or {}), sort_keys=True)
+    at: Sequence[int | None] = given.get("levels") or [None]
+    every = [Made(name, size, seed, settings, level) for level in at]
     for made in every:
         open_set(made)
     try:

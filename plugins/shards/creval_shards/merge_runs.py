@@ -53,7 +53,7 @@ from creval_shards.shard_runs import ShardRun, check_same, locked_parts, missing
 
 __all__ = ["MergedRun", "merge_runs"]
 
-_USED_KEYS = ("instruments", "asked_instruments", "notes")
+_USED_KEYS = ("instruments", "asked_instruments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +278,9 @@ class _Merge:
 
     def _task(self, plan: TaskPlan, usage: TaskUsage, said: Mapping[str, Any]) -> dict[str, Any]:
         task, registry = plan.task, self._plugins.registry
-        own = {**task.resources, **task.role_models}
-        used_resources = UsedResources(said["asked_instruments"], own, said["instruments"], said["notes"])
+        target = self._parts[0].manifest["roles"][TARGET]
+        planned = UsedResources.of(task, self._options, {}, target)
+        used_resources = replace(planned, chosen=said["asked_instruments"], names=said["instruments"])
         tally = empty_tally(plan)
         for record in self._target.quick_scores(task.name):
             tally.add_row(record)
@@ -294,7 +295,7 @@ class _Merge:
             results = part.results()
             for plan in self._plans:
                 name = plan.task.name
-                said = {key: results.get(name, {}).get(key) or type(_EMPTY[key])() for key in _USED_KEYS}
+                said = {key: results.get(name, {}).get(key) or {} for key in _USED_KEYS}
                 said["hash"] = results.get(name, {}).get("hash")
                 if said["hash"] != plan.task.hash or found.setdefault(name, said) != said:
                     raise RunError(
@@ -304,6 +305,3 @@ class _Merge:
                         fix="Score all of them alike first: creval score",
                     )
         return found
-
-
-_EMPTY: Mapping[str, Any] = {"instruments": {}, "asked_instruments": {}, "notes": []}

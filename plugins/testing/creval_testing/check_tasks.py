@@ -17,9 +17,10 @@ from creval.plugin.authoring import (
     check_fields,
     open_dataset,
 )
-from creval.plugin.checking import Problem, check_repeats, check_turns, doc_problems, parsers_of
+from creval.plugin.checking import Problem, doc_problems, parsers_of
 from creval.plugin.data import DataOptions
 from creval.plugin.loading import Plugins
+from creval_testing.check_counts import check_repeats, check_turns, made
 from creval_testing.check_files import check, places_of
 
 __all__ = ["check_all", "check_data", "check_warnings"]
@@ -48,10 +49,7 @@ def check_warnings(targets: Sequence[str | Path], plugins: Plugins) -> list[Prob
     found = []
     for task in {task.hash: task for task in _tasks([p for t in targets for p in _places(t, index)], index)}.values():
         for at, ref in parsers_of(task):
-            try:
-                warning = getattr(plugins.registry.get("parser", ref.name).load()(**ref.parameters), "warning", None)
-            except Exception:  # `check_all` reports it
-                continue
+            warning = getattr(made(plugins.registry, "parser", ref), "warning", None)
             if warning:
                 found.append(task.problem_at(at, str(warning), None))
     return found

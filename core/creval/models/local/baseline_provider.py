@@ -99,6 +99,7 @@ class OneOf:
 
 
 _NAMES = ("floor", "ceiling")
+_TARGET = "target"
 
 
 class BaselineProvider:
@@ -122,20 +123,21 @@ class BaselineProvider:
         the baseline fails on this doc.
         """
         answerer, context = self._baseline(request.origin.key.task)
-        said = [await self._reply(answerer, self._turn(request, context, index)) for index in range(request.n)]
+        turns = [self._turn(request, context, index) for index in range(request.n)]
+        said = [await self._reply(answerer, turn, request.origin.role) for turn in turns]
         return Reply(tuple(said), model=f"baseline/{self._name}", cost=0.0)
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
         """Return the likelihoods of a baseline that is certain of the text it says. Raises as `generate` does."""
         answerer, context = self._baseline(call.origin.key.task)
         turn = replace(self._turn(call, context, 0), requests=call.requests)
-        said = await self._reply(answerer, turn)
+        said = await self._reply(answerer, turn, call.origin.role)
         return replace(certain(call, said.text), model=f"baseline/{self._name}")
 
     async def close(self) -> None:
         """Nothing is held open."""
 
-    async def _reply(self, answerer: Baseline, turn: Turn) -> Completion:
+    async def _reply(self, answerer: Baseline, turn: Turn, role: str) -> Completion:
         try:
             said = await asyncio.to_thread(answerer.reply, turn)
             if isinstance(said, Completion):
@@ -145,9 +147,13 @@ class BaselineProvider:
             return Completion(said)
         except UsageError:
             raise
-        except CrevalError as error:
-            raise FatalModelError(f"the {self._name} baseline failed: {error}", where=turn.key.task) from error
         except (Exception, SystemExit) as error:
+            if role != _TARGET:  # its question need not be about the doc, nor come with one
+                what = f"baseline/{self._name} of {turn.key.task!r} answers docs, and not what this role is asked"
+                fix = f"Name a model: --role {role}=<provider>/<model>"
+                raise UsageError(what, where=f"--role {role}", fix=fix) from error
+            if isinstance(error, CrevalError):
+                raise FatalModelError(f"the {self._name} baseline failed: {error}", where=turn.key.task) from error
             raise FatalModelError(
                 f"the {self._name} baseline failed on doc {turn.key.doc!r}: {type(error).__name__}: {error} "
                 f"({line_of(error)})",
@@ -158,7 +164,7 @@ class BaselineProvider:
     def _baseline(self, task: str) -> tuple[Baseline, Context]:
         if task not in self._found:
             try:
-                self._found[task] = self._find(task)
+                self._found[task] = self._find(task, self._name)
             except KeyError:
                 raise UsageError(
                     f"the task {task!r} has no {self._name} baseline",

@@ -49,7 +49,7 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
             response = await checked(request, handler)
         except web.HTTPException as refused:
             response = web.Response(text=refused.text, status=refused.status, headers=_allowed(refused))
-        except Exception:
+        except Exception:  # a fault of one answer is logged with its traceback, and ends neither server nor game
             _LOG.exception("the page could not answer %s", request.path.rpartition("/")[2])
             response = web.Response(text="The page failed; see the terminal.", status=500)
         response.headers.update(_HEADERS)
