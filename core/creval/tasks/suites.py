@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from creval.errors import Problem, TaskError, UsageError, nearest
+from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
 from creval.tasks.load_task import Lookup, load_task
 from creval.tasks.overrides import Overrides
+from creval.tasks.suite_numbers import lacking_metrics, lacking_tasks, read_numbers
 from creval.tasks.task_model import SuiteMetric, Task
 from creval.tasks.task_paths import TaskFile, is_path, parse_path, strays
 from creval.tasks.yaml.headers import Head
 from creval.tasks.yaml.includes import read_merged
-from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
+from creval.tasks.yaml.nodes import KeyPath, Node, problem_at
 from creval.tasks.yaml.schema import named_validator, problems_of
 
 __all__ = ["Index", "check_suite", "expand"]
@@ -101,7 +102,7 @@ class _Expansion:
         common = root.get("overrides")
         if common is not None and common.is_mapping:
             outer = (self._group(Overrides(common, ("overrides",), group=True)), *outer)
-        own = () if shape else tuple(_numbers(root, self._index.owner(head.file).plugin))
+        own = () if shape else tuple(read_numbers(root, self._index.owner(head.file).plugin, self.problems))
         for position, node in enumerate(tasks.value):
             for plan in self._plan_entry(node, ("tasks", position), outer, (*chain, head.file.resolve())):
                 yield replace(plan, suites=(*own, *plan.suites))
@@ -173,42 +174,30 @@ class _Expansion:
         """Load what is planned; problems are collected."""
         versions: list[_Version] = []
         seen: dict[tuple[Path, str | None, str], _Version] = {}
+        held: dict[SuiteMetric, tuple[Node, list[Task]]] = {}
+        unread: set[SuiteMetric] = set()
         for plan in planned:
             try:
                 task = load_task(plan.place, self._index, self._registry, plan.overrides)
             except TaskError as error:
                 self.problems.extend(error.problems)
+                unread.update(number for number, _ in plan.suites)
                 continue
             key = (plan.place.file.resolve(), plan.label, task.hash)
             if key not in seen:
                 seen[key] = _Version(task, plan.label, bool(plan.overrides), {})
                 versions.append(seen[key])
             seen[key].suites.update(dict.fromkeys(number for number, _ in plan.suites))
-            self.problems.extend(_lacking(task, plan))
+            labelled = task if plan.label is None else replace(task, name=f"{task.short_name}@{plan.label}")
+            self.problems.extend(lacking_metrics(labelled, plan.suites))
+            for number, node in plan.suites:
+                held.setdefault(number, (node, []))[1].append(labelled)
         for group in self._groups:
             self.problems.extend(group.unmatched())
+        for number, (node, tasks) in held.items():
+            if number not in unread:
+                self.problems.extend(lacking_tasks(number, node, tasks))
         return versions
-
-
-def _numbers(root: Node, plugin: str) -> Iterator[tuple[SuiteMetric, Node]]:
-    """Yield the numbers that a suite reports over its tasks, each with its place."""
-    data, listed = plain(root), root.get("metrics")
-    for node in listed.value if listed is not None else ():
-        given = plain(node)
-        source = given.get("from", given["name"])
-        named = (f"{plugin}/{data['suite']}", data["title"], given["name"], source)
-        yield SuiteMetric(*named, given.get("average", "macro")), node.get("from") or node.value["name"]
-
-
-def _lacking(task: Task, plan: _Planned) -> Iterator[Problem]:
-    """Yield a problem for each number of a suite that a task has no metric for."""
-    known = [metric.name for metric in task.every_metric]
-    for number, node in plan.suites:
-        if number.source not in known:
-            near = nearest(number.source, known)
-            fix = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
-            what = f"the task {task.name!r} of the suite has no metric {number.source!r}"
-            yield problem_at(node.place, what, ("metrics",), fix)
 
 
 def _with_distinct_names(versions: Sequence[_Version]) -> list[Task]:

@@ -29,6 +29,7 @@ __all__ = [
     "Said",
     "ScorerRef",
     "SuiteMetric",
+    "SuitePart",
     "Task",
     "TaskSource",
 ]
@@ -280,17 +281,30 @@ class CombinedMetric:
     by: str | None = None
 
 
+class SuitePart(NamedTuple):
+    """Metrics of some tasks in a number of a suite (YAML: an entry of `of`): their mean counts by `share`.
+
+    Each is put on a scale from 0 to 1 by `range`, or by its own range.
+    """
+
+    share: float
+    tasks: tuple[str, ...]
+    metrics: tuple[str, ...]
+    range: tuple[float, float] | None = None
+
+
 class SuiteMetric(NamedTuple):
     """One number of a suite (YAML: `metrics` of a suite): the mean of the metric `source` of its tasks.
 
-    `average`: tasks count alike (`macro`), or by their number of values (`weighted`).
+    `average`: tasks count alike (`macro`), by their number of values (`weighted`), or the number is made of `parts`.
     """
 
     suite: str
     title: str
     name: str
     source: str
-    average: Literal["macro", "weighted"] = "macro"
+    average: Literal["macro", "weighted", "parts"] = "macro"
+    parts: tuple[SuitePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

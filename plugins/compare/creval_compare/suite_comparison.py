@@ -19,12 +19,16 @@ __all__ = ["SuiteNumber", "suite_numbers"]
 
 @dataclass(frozen=True, slots=True)
 class SuiteNumber:
-    """One number of a suite: `parts` are the metric of its tasks, `shares` what each counts by in the mean."""
+    """One number of a suite: `parts` are the metrics of its tasks, `shares` what each counts by in the mean.
+
+    `offset` is added to the mean: what scales from 0 to 1 take off, where the number has such.
+    """
 
     suite: str
     metric: Mapping[str, Any]
     parts: Sequence[PairedMetric]
     shares: Sequence[float]
+    offset: float = 0.0
 
     @property
     def key(self) -> MetricKey:
@@ -32,22 +36,29 @@ class SuiteNumber:
 
     @property
     def docs(self) -> int:
-        return sum(len(part.docs) if part.paired else min(map(len, part.sides)) for part in self.parts)
+        return self._of_tasks(lambda part: len(part.docs) if part.paired else min(map(len, part.sides)))
 
     @property
     def left_out(self) -> int:
-        return sum(part.left_out for part in self.parts)
+        return self._of_tasks(lambda part: part.left_out)
+
+    def _of_tasks(self, count: Callable[[PairedMetric], int]) -> int:
+        """Return the sum over tasks of the greatest count of their metrics."""
+        found: dict[str, int] = {}
+        for part, about in zip(self.parts, self.metric["tasks"], strict=True):
+            found[about["task"]] = max(found.get(about["task"], 0), count(part))
+        return sum(found.values())
 
     def value(self, run: int) -> float | None:
         """Return the number of one run over the docs that all have."""
         sides = [part.sides[run] for part in self.parts]
         values = [p.aggregation.value(side) if len(side) else None for p, side in zip(self.parts, sides, strict=True)]
-        return _weighted(self.shares, values)
+        return _weighted(self.shares, values, self.offset)
 
     def difference(self, one: int, other: int) -> Difference:
         """Compare two runs: the standard errors of the tasks' differences are added as those of independent samples.
 
-        The interval and the p-value are those of the t distribution with Satterthwaite's degrees of freedom.
+        Those of several metrics of one task are added as they are. The interval and the p-value are those of the t distribution with Satterthwaite's degrees of freedom.
         """
         first, second = self.value(one), self.value(other)
         if first is None or second is None:
@@ -58,8 +69,12 @@ class SuiteNumber:
         known = [each for each in spreads if each is not None]
         if len(known) < len(spreads):
             return found._replace(no_interval="the difference in a task has no standard error")
-        errors = [share * each.error for share, each in zip(self.shares, known, strict=True)]
-        error, freedom = welch(errors, [each.freedom + 1 for each in known])
+        errors: dict[str, float] = {}
+        sizes: dict[str, float] = {}
+        for share, each, about in zip(self.shares, known, self.metric["tasks"], strict=True):
+            errors[about["task"]] = errors.get(about["task"], 0.0) + share * each.error
+            sizes[about["task"]] = min(sizes.get(about["task"], math.inf), each.freedom + 1)
+        error, freedom = welch(list(errors.values()), list(sizes.values()))
         if error == 0:
             return found._replace(no_interval="the difference is the same on every doc")
         from scipy.special import nctdtrinc, stdtr
@@ -81,14 +96,14 @@ class SuiteNumber:
         """What the number can be: the mean of what the metrics of the tasks can be."""
         scales = [part.scale.of(part.aggregation) for part in self.parts]
         lows, highs = [scale.low for scale in scales], [scale.high for scale in scales]
-        return Scale(_weighted(self.shares, lows), _weighted(self.shares, highs))
+        return Scale(_weighted(self.shares, lows, self.offset), _weighted(self.shares, highs, self.offset))
 
 
-def _weighted(shares: Sequence[float], values: Sequence[float | None]) -> float | None:
+def _weighted(shares: Sequence[float], values: Sequence[float | None], offset: float) -> float | None:
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
-    return math.fsum(share * value for share, value in zip(shares, known, strict=True))
+    return offset + math.fsum(share * value for share, value in zip(shares, known, strict=True))
 
 
 def _spread(part: PairedMetric, one: int, other: int) -> Spread | None:
@@ -119,7 +134,7 @@ def suite_numbers(
                 yield f"{suite['task']}: {metric['name']} not compared, as its tasks were run under other conditions"
                 continue
             parts = [task.compared(key) for task, key in keys]
-            yield SuiteNumber(suite["task"], metric, parts, _shares(metric, parts))
+            yield SuiteNumber(suite["task"], metric, parts, *_shares(metric, parts))
 
 
 def _named(suite: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
@@ -127,11 +142,18 @@ def _named(suite: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
 
 
 def _made_of(metric: Mapping[str, Any]) -> str:
-    return json.dumps([metric["average"], [[each["task"], each["metric"]] for each in metric["tasks"]]])
+    keys = ("task", "metric", "share", "range")
+    return json.dumps([metric["average"], [[each.get(key) for key in keys] for each in metric["tasks"]]])
 
 
-def _shares(metric: Mapping[str, Any], parts: Sequence[PairedMetric]) -> list[float]:
-    """What each task counts by: alike, or by its number of values in the runs together."""
+def _shares(metric: Mapping[str, Any], parts: Sequence[PairedMetric]) -> tuple[list[float], float]:
+    """What each metric counts by, and what is added: alike, by its number of values in the runs together, or as stated.
+
+    A metric with a scale counts by its share over the width of the scale.
+    """
+    if metric["average"] == "parts":
+        ends = [(each["share"], *each["range"]) for each in metric["tasks"]]
+        return [share / (high - low) for share, low, high in ends], -math.fsum(s * lo / (hi - lo) for s, lo, hi in ends)
     weighted = metric["average"] == "weighted"
     sizes = [sum(int(side.sizes.sum()) for side in part.sides) if weighted else 1 for part in parts]
-    return [size / max(1, sum(sizes)) for size in sizes]
+    return [size / max(1, sum(sizes)) for size in sizes], 0.0

@@ -1,7 +1,9 @@
 """`creval analyse creativityprism`: quality, novelty and diversity over the tasks of a run, and their mean.
 
+The suite reports the dimensions of a whole run itself; this has the domains too, and takes a run of some of the tasks.
 The mean of the three dimensions is the published overall score: it holds in all 17 rows of the authors' leaderboard.
-Which metric belongs to which dimension is our reading of the paper's names; its table was not at hand.
+Which metric belongs to which dimension is as in `main/config/tasks.yaml` of github.com/JoeyHou/CreativityPrism at
+c17cf8c, for the metrics that are here. The table of the paper was not at hand.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ _PARTS = (
         _DIVERGENT,
         "creativityprism_ttct",
         {
-            "originality": "novelty",
+            "fluency": "quality",
             "elaboration": "quality",
-            "fluency": "diversity",
+            "originality": "novelty",
             "flexibility": "diversity",
         },
     ),
@@ -48,7 +50,12 @@ _PARTS = (
         "TTCW",
         _WRITING,
         "creativityprism_ttcw",
-        {"fluent": "quality", "elaborate": "quality", "original": "novelty", "flexible": "diversity"},
+        {
+            "fluent_ending": "quality",
+            "fluent_coherence": "quality",
+            "elaborate_world": "quality",
+            "flexible_feeling": "diversity",
+        },
     ),
     _Part(
         "CS4",

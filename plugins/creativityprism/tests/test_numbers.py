@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import creval
+from creval.engine.scoring.suite_results import suite_results
 from creval.errors import DataError
 from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
 from creval_creativityprism.dimensions import DIMENSIONS, Dimensions, overall
 from creval_creativityprism.ngrams import ngram_diversity
 
@@ -62,11 +64,15 @@ def result(task: str, **metrics: tuple[float, float | None, float]) -> dict[str,
                 "condition": None,
                 "value": value,
                 "standard_error": error,
-                "definition": {"range": [1.0 if top == 5 else 0.0, top], "binary": False},
+                "definition": {"range": [1.0 if top == 5 else 0.0, top], "binary": False, "aggregate": None},
             }
             for name, (value, error, top) in metrics.items()
         ],
     }
+
+
+TOPS = {name: (1, 5) for name in ("novelty", "coherence", "fluency", "flexibility", "originality", "elaboration")}
+TOPS |= {"satisfied": (0, 100), "dat": (0, 100)}
 
 
 def rows_of(monkeypatch: pytest.MonkeyPatch, *results: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
@@ -95,6 +101,31 @@ def test_dimensions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows["diversity"][2:] == ("DAT, CS4", "TTCT, TTCW, Creative Short Story")
 
 
+def test_the_suite_reports_the_dimensions_that_the_analysis_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both over one made-up run of all tasks, whose metrics all differ."""
+    tasks = TaskIndex(load_plugins()).expand(["creativityprism"])
+    counts = {"scored": 4, "skipped": 0}
+    results, number = [], 0
+    for task in tasks:
+        metrics = {}
+        for metric in task.every_metric:
+            number += 1
+            low, high = TOPS.get(metric.name, (0, 1))
+            metrics[metric.name] = (low + (high - low) * (number * 0.137 % 1), 0.01 * (high - low), high)
+        made = result(task.name, **metrics)
+        for each in made["metrics"]:
+            each |= {"n": 4, "clusters": 4, "cluster": "doc", "ci_low": None, "ci_high": None, "n_failed": 0}
+            each |= {"counts": counts, "higher_is_better": True, "unit": None}
+        digests = dict.fromkeys(("hash", "dataset", "docs_digest"), "0")
+        results.append({**made, **digests, "docs": 4, "repeats": 1, "counts": counts})
+    (suite,) = suite_results(tasks, results)
+    rows = rows_of(monkeypatch, *results)
+    assert len(suite["tasks"]) == 12 and suite["metrics"][0]["primary"] and suite["metrics"][0]["name"] == "overall"
+    found = {each["name"]: each["value"] for each in suite["metrics"]}
+    assert found == {name: pytest.approx(rows[name][0]) for name in ("overall", *DIMENSIONS)}
+    assert all(0 < value < 1 for value in found.values())
+
+
 def test_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = rows_of(monkeypatch, result("dat", dat=(90, 1, 200)))
     assert rows["diversity"] == (
@@ -110,6 +141,6 @@ def test_a_run_of_dat(tmp_path: Path, options: Any) -> None:
     chosen = options(
         resources={"embedding": "embedded/minilm"}, repeats=2, conditions={"temperature": [1.0]}, output=tmp_path / "a"
     )
-    folder = creval.run(["dat"], "baseline/ceiling", chosen).folder
+    folder = creval.run(["dat"], "baseline/floor", chosen).folder
     (dimension, domain) = Dimensions().run([str(folder)]).rows
-    assert dimension[2] == "diversity" and domain[2] == "divergent thinking" and 0.5 < dimension[3] == domain[3] < 2
+    assert dimension[2] == "diversity" and domain[2] == "divergent thinking" and 0 < dimension[3] == domain[3] < 2

@@ -292,7 +292,11 @@ def _suites(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-_MEANS = {"macro": "the mean of its tasks", "weighted": "the mean of its tasks by their number of values"}
+_MEANS = {
+    "macro": "the mean of its tasks",
+    "weighted": "the mean of its tasks by their number of values",
+    "parts": "the mean of metrics of its tasks, each from 0 to 1",
+}
 
 
 def _of_every(runs: Sequence[Run], baselines: Baselines, which: str) -> list[dict[str, Any]]:

@@ -1,16 +1,18 @@
-"""The numbers of suites: means of a metric over their tasks, as entries of results.json in the form of a task's."""
+"""The numbers of suites: means of metrics over their tasks, as entries of results.json in the form of a task's."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
+import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from creval.scoring.intervals import quantile, t_interval, transformed_interval
 from creval.scoring.metric_estimate import CONFIDENCE
+from creval.tasks.suite_numbers import SHARES, is_named
 from creval.tasks.task_model import SuiteMetric, Task
 
 __all__ = ["suite_results"]
@@ -19,26 +21,50 @@ _SETTINGS = ("instruments", "generation_overrides", "condition_overrides", "prom
 _OF_TASK = ("value", "n", "standard_error", "ci_low", "ci_high")
 
 
+class _Term(NamedTuple):
+    """A metric of a task in a number: `part` is the entry of `of` that it belongs to, `scale` its ends there."""
+
+    result: Mapping[str, Any]
+    metric: Mapping[str, Any]
+    part: int = 0
+    scale: tuple[float, float] = (0.0, 1.0)
+
+
 def suite_results(tasks: Sequence[Task], results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the suites of a run that report numbers of their own, in the order in which they were named."""
-    members: dict[str, dict[SuiteMetric, list[tuple[Mapping[str, Any], Mapping[str, Any]]]]] = {}
+    suites: dict[str, dict[SuiteMetric, list[_Term]]] = {}
+    members: dict[str, dict[str, Mapping[str, Any]]] = {}
     for task, result in zip(tasks, results, strict=True):
         for number in task.suites:
-            found = next(each for each in result["metrics"] if _is(each, number.source))
-            members.setdefault(number.suite, {}).setdefault(number, []).append((result, found))
-    return [_suite(name, numbers) for name, numbers in members.items()]
+            suites.setdefault(number.suite, {}).setdefault(number, []).extend(_terms(number, task, result))
+            members.setdefault(number.suite, {})[result["task"]] = result
+    return [_suite(name, list(members[name].values()), numbers) for name, numbers in suites.items()]
 
 
-def _is(metric: Mapping[str, Any], name: str) -> bool:
-    """Whether a result is the metric of a task as a whole, also with another resource."""
-    return metric["condition"] is None and "by" not in metric and metric["name"].partition("[")[0] == name
+def _terms(number: SuiteMetric, task: Task, result: Mapping[str, Any]) -> Iterator[_Term]:
+    """Yield what a task brings into a number."""
+    if not number.parts:
+        yield _Term(result, _find(result, number.source))
+    for place, part in enumerate(number.parts):
+        for name in part.metrics if is_named(task, part.tasks) else ():
+            metric = _find(result, name)
+            low, high = part.range or _range(metric)
+            yield _Term(result, metric, place, (low or 0.0, 1.0 if high is None else high))
+
+
+def _find(result: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return the metric of a task as a whole, also with another resource."""
+    return next(
+        each
+        for each in result["metrics"]
+        if each["condition"] is None and "by" not in each and each["name"].partition("[")[0] == name
+    )
 
 
 def _suite(
-    name: str, numbers: Mapping[SuiteMetric, Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]]
+    name: str, tasks: Sequence[Mapping[str, Any]], numbers: Mapping[SuiteMetric, Sequence[_Term]]
 ) -> dict[str, Any]:
-    first, listed = next(iter(numbers.items()))
-    tasks = [result for result, _ in listed]
+    first = next(iter(numbers))
     settings = {key: _united([task.get(key) or {} for task in tasks]) for key in _SETTINGS}
     shards = list(dict.fromkeys(task["shard"] for task in tasks if task.get("shard")))
     return {
@@ -52,7 +78,7 @@ def _suite(
         **({"shard": shards[0]} if len(shards) == 1 else {}),
         "repeats": max(task["repeats"] for task in tasks),
         "counts": _summed([task["counts"] for task in tasks]),
-        "metrics": [_metric(number, found, number == first) for number, found in numbers.items()],
+        "metrics": [_metric(number, terms, number == first) for number, terms in numbers.items()],
     }
 
 
@@ -77,16 +103,22 @@ def _summed(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return {name: whole[name] for name in counts[0]}
 
 
-def _metric(
-    number: SuiteMetric, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], primary: bool
-) -> dict[str, Any]:
-    metrics = [metric for _, metric in found]
-    sizes = [metric["n"] if number.average == "weighted" else 1 for metric in metrics]
-    shares = [size / max(1, sum(sizes)) for size in sizes]
-    without = [result["task"] for result, metric in found if metric["value"] is None]
-    value = None if without else math.fsum(s * m["value"] for s, m in zip(shares, metrics, strict=True))
+def _shares(number: SuiteMetric, terms: Sequence[_Term]) -> list[float]:
+    """Return what each term counts by: its part's share, alike, or its number of values."""
+    if number.parts:
+        sizes = Counter(term.part for term in terms)
+        return [number.parts[term.part].share / sizes[term.part] for term in terms]
+    values = [term.metric["n"] if number.average == "weighted" else 1 for term in terms]
+    return [value / max(1, sum(values)) for value in values]
+
+
+def _metric(number: SuiteMetric, terms: Sequence[_Term], primary: bool) -> dict[str, Any]:
+    metrics = [term.metric for term in terms]
+    shares = _shares(number, terms)
+    without = [term.result["task"] for term in terms if term.metric["value"] is None]
+    value = None if without else math.fsum(s * _scaled(term) for s, term in zip(shares, terms, strict=True))
     missing = (None, (None, None), "none", f"{without[0]} has no value" if without else None)
-    error, ends, method, why = missing if value is None else _interval(value, found, shares)
+    error, ends, method, why = missing if value is None else _interval(value, terms, shares, bool(number.parts))
     return {
         "name": number.name,
         "condition": None,
@@ -105,29 +137,44 @@ def _metric(
         "counts": _summed([metric["counts"] for metric in metrics]),
         "higher_is_better": metrics[0]["higher_is_better"],
         "primary": primary,
-        "unit": metrics[0]["unit"],
+        "unit": None if number.parts else metrics[0]["unit"],
         "average": number.average,
-        "tasks": [{"task": r["task"], "metric": m["name"], **{key: m[key] for key in _OF_TASK}} for r, m in found],
+        "tasks": [_entry(number, term, share) for term, share in zip(terms, shares, strict=True)],
     }
 
 
+def _scaled(term: _Term) -> float:
+    low, high = term.scale
+    return float((term.metric["value"] - low) / (high - low))
+
+
+def _entry(number: SuiteMetric, term: _Term, share: float) -> dict[str, Any]:
+    found = {"task": term.result["task"], "metric": term.metric["name"]}
+    found |= {key: term.metric[key] for key in _OF_TASK}
+    return found | ({"share": share, "range": list(term.scale)} if number.parts else {})
+
+
 def _interval(
-    value: float, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], shares: Sequence[float]
+    value: float, terms: Sequence[_Term], shares: Sequence[float], scaled: bool
 ) -> tuple[float | None, tuple[float | None, float | None], str, str | None]:
     """Return standard error, interval, its method and why there is none: tasks are what they are, docs are drawn.
 
-    The degrees of freedom are Satterthwaite's; within a range that all tasks have the interval is that of the logit.
+    Tasks count as independent; the errors of several metrics of one task are added, which is the most that they can
+    come to. The degrees of freedom are Satterthwaite's; within a range that all have the interval is that of the logit.
     """
-    parts = []
-    for share, (result, metric) in zip(shares, found, strict=True):
-        if metric["standard_error"] is None:
-            return None, (None, None), "none", f"{result['task']} has no standard error"
-        parts.append(((share * metric["standard_error"]) ** 2, max(1, metric["clusters"] - 1)))
-    error = math.sqrt(math.fsum(square for square, _ in parts))
+    errors: dict[str, float] = {}
+    free: dict[str, int] = {}
+    for share, term in zip(shares, terms, strict=True):
+        name, (low, high) = term.result["task"], term.scale
+        if term.metric["standard_error"] is None:
+            return None, (None, None), "none", f"{name} has no standard error"
+        errors[name] = errors.get(name, 0.0) + share * term.metric["standard_error"] / (high - low)
+        free[name] = min(free.get(name, sys.maxsize), max(1, term.metric["clusters"] - 1))
+    error = math.hypot(*errors.values())
     if error == 0:
         return error, (None, None), "none", "nothing varies between the docs"
-    freedom = error**4 / math.fsum(square**2 / free for square, free in parts)
-    ranges = {_range(metric) for _, metric in found}
+    freedom = error**4 / math.fsum(errors[name] ** 4 / free[name] for name in errors)
+    ranges = {(0.0, 1.0)} if scaled else {_range(term.metric) for term in terms}
     low, high = ranges.pop() if len(ranges) == 1 else (None, None)
     if low is not None and high is not None and low < value < high:
         within = transformed_interval(value, error, quantile(freedom, CONFIDENCE), low, high)
@@ -137,8 +184,7 @@ def _interval(
 
 def _range(metric: Mapping[str, Any]) -> tuple[float | None, float | None]:
     definition = metric["definition"]
-    shares = ("rate", "pass@k", "all", "consistency")
-    if definition["binary"] or (definition["aggregate"] or {}).get("name") in shares:
+    if definition["binary"] or (definition["aggregate"] or {}).get("name") in SHARES:
         return 0.0, 1.0
     low, high = definition["range"]
     return low, high

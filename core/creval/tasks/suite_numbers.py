@@ -1,0 +1,104 @@
+"""Reads and checks the numbers of a suite: means of one metric over its tasks, or of named metrics of named tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from creval.errors import Problem, nearest
+from creval.tasks.task_model import CombinedMetric, MetricSpec, SuiteMetric, SuitePart, Task
+from creval.tasks.yaml.nodes import Node, plain, problem_at
+
+__all__ = ["SHARES", "is_named", "lacking_metrics", "lacking_tasks", "read_numbers"]
+
+SHARES = ("rate", "pass@k", "all", "consistency")
+"""Aggregations whose value is from 0 to 1 whatever the scores are."""
+
+
+def read_numbers(root: Node, plugin: str, problems: list[Problem]) -> Iterator[tuple[SuiteMetric, Node]]:
+    """Yield the numbers that a suite reports, each with its place; faults are added to `problems`."""
+    data, listed = plain(root), root.get("metrics")
+    nodes = listed.value if listed is not None else ()
+    every = [plain(node) for node in nodes]
+    made = {each["name"]: tuple(_parts(each["of"], {})) for each in every if _is_of_metrics(each)}
+    for node, given in zip(nodes, every, strict=True):
+        name = given["name"]
+        named = (f"{plugin}/{data['suite']}", data["title"], name)
+        of = node.get("of")
+        if of is None:
+            number = SuiteMetric(*named, given.get("from", name), given.get("average", "macro"))
+            yield number, node.get("from") or node.value["name"]
+            continue
+        if {"from", "average"} & given.keys():
+            what = f"{name!r} states `of`, and from or average too"
+            problems.append(problem_at(of.place, what, ("metrics",), "Leave these out: the parts count alike."))
+        unknown = [each for each in given["of"] if isinstance(each, str) and each not in made]
+        if unknown:
+            what = f"{unknown[0]!r} in {name!r} is no number of this suite that is made of metrics"
+            problems.append(problem_at(of.place, what, ("metrics",), "Name one whose `of` lists tasks and metrics."))
+            continue
+        yield SuiteMetric(*named, name, "parts", tuple(_parts(given["of"], made))), of
+
+
+def _is_of_metrics(given: Mapping[str, Any]) -> bool:
+    return "of" in given and not any(isinstance(each, str) for each in given["of"])
+
+
+def _parts(given: Sequence[Any], made: Mapping[str, Sequence[SuitePart]]) -> Iterator[SuitePart]:
+    for each in given:
+        if isinstance(each, str):
+            yield from (part._replace(share=part.share / len(given)) for part in made[each])
+            continue
+        low_high = each.get("range")
+        yield SuitePart(
+            1 / len(given),
+            _names(each["task"]),
+            _names(each["metric"]),
+            None if low_high is None else (float(low_high[0]), float(low_high[1])),
+        )
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def is_named(task: Task, names: Sequence[str]) -> bool:
+    """Whether one of the names is the task's: short, with its plugin, or with its label."""
+    return any(name in (task.name, task.short_name, f"{task.plugin}/{task.short_name}") for name in names)
+
+
+def lacking_metrics(task: Task, numbers: Sequence[tuple[SuiteMetric, Node]]) -> Iterator[Problem]:
+    """Yield a problem for each number of a suite that a task has no metric for, or none that can be scaled."""
+    known = {metric.name: metric for metric in task.every_metric}
+    for number, node in numbers:
+        parts = [part for part in number.parts if is_named(task, part.tasks)]
+        wanted = [(name, part) for part in parts for name in part.metrics] if number.parts else [(number.source, None)]
+        for name, part in wanted:
+            if name not in known:
+                near = nearest(name, list(known))
+                fix = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
+                what = f"the task {task.name!r} of the suite has no metric {name!r}"
+                yield problem_at(node.place, what, ("metrics",), fix)
+            elif part is not None and (fault := _unscaled(known[name], part)):
+                yield problem_at(node.place, f"{name!r} of {task.name!r} {fault[0]}", ("metrics",), fault[1])
+
+
+def _unscaled(metric: MetricSpec | CombinedMetric, part: SuitePart) -> tuple[str, str] | None:
+    """Say why a metric cannot be put on a scale from 0 to 1 on which more is better, and what to do."""
+    if metric.higher_is_better is not True:
+        return "is not better where it is higher", "A number with `of` takes no such metric."
+    if part.range is not None:
+        return None if part.range[0] < part.range[1] else ("has an empty range", "State range: [LOW, HIGH].")
+    own: tuple[float | None, float | None] = (None, None)
+    if isinstance(metric, MetricSpec):
+        own = (0.0, 1.0) if metric.binary or metric.aggregate.name in SHARES else metric.range
+    return ("has no range", "State range: [LOW, HIGH] next to it.") if None in own or own[0] == own[1] else None
+
+
+def lacking_tasks(number: SuiteMetric, node: Node, tasks: Sequence[Task]) -> Iterator[Problem]:
+    """Yield a problem for each task that a number of a suite names and the suite does not have."""
+    for name in dict.fromkeys(name for part in number.parts for name in part.tasks):
+        if not any(is_named(task, [name]) for task in tasks):
+            near = nearest(name, [task.short_name for task in tasks])
+            fix = f"Did you mean {near[0]!r}?" if near else "Name it under tasks."
+            yield problem_at(node.place, f"the suite has no task {name!r}", ("metrics",), fix)
