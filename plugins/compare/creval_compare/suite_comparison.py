@@ -58,7 +58,8 @@ class SuiteNumber:
     def difference(self, one: int, other: int) -> Difference:
         """Compare two runs: the standard errors of the tasks' differences are added as those of independent samples.
 
-        Those of several metrics of one task are added as they are. The interval and the p-value are those of the t distribution with Satterthwaite's degrees of freedom.
+        Those of several metrics of one task are added as they are. The interval and the p-value are those of the t
+        distribution with Satterthwaite's degrees of freedom.
         """
         first, second = self.value(one), self.value(other)
         if first is None or second is None:

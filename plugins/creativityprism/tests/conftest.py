@@ -13,4 +13,5 @@ __all__ = ["options", "own_environment", "prism_alone"]
 @pytest.fixture(autouse=True)
 def prism_alone(own_environment: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Load this plugin and those that it builds on."""
-    monkeypatch.setenv("CREVAL_PLUGINS", "creativityprism,association,embedded,encoders,judges,neocoder,sandbox,testing")
+    plugins = "creativityprism,association,embedded,encoders,judges,neocoder,sandbox,testing"
+    monkeypatch.setenv("CREVAL_PLUGINS", plugins)

@@ -71,7 +71,7 @@ def result(task: str, **metrics: tuple[float, float | None, float]) -> dict[str,
     }
 
 
-TOPS = {name: (1, 5) for name in ("novelty", "coherence", "fluency", "flexibility", "originality", "elaboration")}
+TOPS = dict.fromkeys(("novelty", "coherence", "fluency", "flexibility", "originality", "elaboration"), (1, 5))
 TOPS |= {"satisfied": (0, 100), "dat": (0, 100)}
 
 

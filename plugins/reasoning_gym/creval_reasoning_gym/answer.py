@@ -7,22 +7,32 @@ from collections.abc import Iterator
 from typing import Any
 
 from creval.plugin import Parsed
-from creval.plugin.parsing import CUE, LINK, boxed_spans, without_unseen
+from creval.plugin.parsing import CUE, LINK, boxed_spans, is_refusal, refused, without_unseen
 
 __all__ = ["FinalAnswer"]
 
-_TAG = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<answer(?:\s[^<>]*)?>(.*?)(?:</answer>|</?(?:a(?:n(?:s(?:w(?:er?)?)?)?)?)?\Z|\Z)", re.IGNORECASE | re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^[#*_\s]*(?:final |correct )?answer[*_:：\s]*\n(?=\s*\S)", re.IGNORECASE | re.MULTILINE)
+_PROSE = re.compile(r"(?:[^\W\d_]{2,}[,;:'’]?\s+){2}[^\W\d_]{2,}")
 _MARKS = "*_` \t"
 _COLON = re.compile(r"[:：=]")
-_ENDS = re.compile(r"[.\s*_]+\Z")
+_ENDS = re.compile(r"[.。]+\Z")
+_WRAPS = (
+    re.compile(r"\*\*([^*\n]+)\*\*"),
+    re.compile(r"`([^`\n]+)`"),
+    re.compile(r"\$([^$\\/\n]+)\$"),  # no fraction: there the dollars belong to the answer
+    re.compile(r"\\\(([^\\/\n]+)\\\)"),
+    re.compile(r"\\(?:text|mathrm|texttt)\{([^{}\n]*)\}"),
+)
 
 
 class FinalAnswer:
     """Reads the last of the first kind of place that the text has: tags, a box, a fenced block, a cue, the whole text.
 
-    Answers may have several lines (grids, moves), so that a text without any of these places is the answer as a whole.
-    White space at both ends is taken off; nothing inside is changed.
+    A cue after the last fenced block comes before it. Answers may have several lines (grids, moves), so that a text
+    without any of these places is the answer as a whole, unless it declines. White space at both ends and emphasis
+    around an answer of one line are taken off; nothing inside is changed.
     """
 
     def parse(self, text: Any) -> Parsed:
@@ -30,8 +40,12 @@ class FinalAnswer:
         shown = without_unseen(str(text)).strip()
         for route, found in _places(shown):
             if found.strip():
-                return Parsed(found.strip(), route=f"reasoning_gym/{route}")
+                return refused() if route == "whole" and is_refusal(shown) else _parsed(found, route)
         return Parsed.failure("there is no answer", "reasoning_gym")
+
+
+def _parsed(found: str, route: str) -> Parsed:
+    return Parsed(_bare(found.strip()), route=f"reasoning_gym/{route}")
 
 
 def _places(text: str) -> Iterator[tuple[str, str]]:
@@ -42,13 +56,13 @@ def _places(text: str) -> Iterator[tuple[str, str]]:
     boxes = boxed_spans(text)
     if boxes:
         _, end, content = boxes[-1]
-        yield "boxed", _plain(text[content : end - 1])
-    blocks = _FENCE.findall(text)
-    if blocks:
-        yield "fenced", blocks[-1][1]
-    cued = _after_cue(text)
+        yield "boxed", text[content : end - 1]
+    blocks = list(_FENCE.finditer(text))
+    cued = _after_cue(text, blocks[-1].end() if blocks else 0)
     if cued is not None:
         yield "cue", cued
+    if blocks:
+        yield "fenced", blocks[-1][2]
     yield "whole", text
 
 
@@ -60,29 +74,54 @@ def _unfenced(text: str) -> str:
         return str(block[2])
     boxes = boxed_spans(inner)
     if len(boxes) == 1 and boxes[0][:2] == (0, len(inner)):
-        return _plain(inner[boxes[0][2] : -1])
+        return inner[boxes[0][2] : -1]
     return text
 
 
-def _plain(text: str) -> str:
-    """Take off `\\text{}` around a whole box."""
-    found = re.fullmatch(r"\s*\\(?:text|mathrm|texttt)\{([^{}]*)\}\s*", text)
-    return found[1] if found else text
+def _bare(text: str) -> str:
+    """Take off what is around a whole answer of one line: emphasis, code marks, dollars, `\\text{}`."""
+    for _ in range(3):
+        inner = next((found[1].strip() for wrap in _WRAPS if (found := wrap.fullmatch(text))), "")
+        if not inner:
+            break
+        text = inner
+    return text
 
 
-def _after_cue(text: str) -> str | None:
-    """Return what follows the last `the answer is` or `Answer:` to the end of the text, where it is linked to it."""
-    for cue in reversed(list(CUE.finditer(text))):
+def _after_cue(text: str, start: int) -> str | None:
+    """Return what follows the last `the answer is` or `Answer:` from `start` on, where it is linked to it.
+
+    A heading such as `**Final Answer**` announces the lines below it. Sentences in a paragraph of their own after an
+    answer that begins on the cue's line are no part of it.
+    """
+    for cue in reversed(list(CUE.finditer(text, start))):
+        heading = _HEADING.match(text, text.rfind("\n", 0, cue.start()) + 1)
+        if heading is not None and heading.end() > cue.end():
+            return _first_paragraph(text[heading.end() :].strip())
         link = LINK.match(text, _skipped(text, cue.end()))
         if link is None:
             continue
         colon = _COLON.match(text, _skipped(text, link.end()))  # `is:`
-        found = text[(link if colon is None else colon).end() :]
-        if "\n" not in found.strip():
-            found = _ENDS.sub("", found) if not found.rstrip().endswith("...") else found
-            return found.strip(_MARKS)
-        return found
+        found = _first_paragraph(text[(link if colon is None else colon).end() :])
+        return _unmarked(found.strip()) if "\n" not in found.strip() else found
     return None
+
+
+def _unmarked(text: str) -> str:
+    """Return a line without its full stop and without emphasis that begins or ends outside it."""
+    for _ in range(2):
+        text = _ENDS.sub("", text) if not text.endswith("...") else text
+        for mark in ("**", "__", "*", "`"):
+            if text.count(mark) % 2:
+                text = text.removeprefix(mark) if text.startswith(mark) else text.removesuffix(mark)
+        text = text.strip()
+    return text
+
+
+def _first_paragraph(text: str) -> str:
+    """Return what comes before the first blank line, where sentences follow that; else the text."""
+    first, _, rest = text.partition("\n\n")
+    return first if first.strip(_MARKS) and _PROSE.search(rest) else text
 
 
 def _skipped(text: str, at: int) -> int:

@@ -51,6 +51,29 @@ def test_a_cube_is_not_turned_a_million_times() -> None:
     assert scored(Made("rubiks_cube", 2, 42), "R999999999")[1] == {"refused": True}
 
 
+def test_an_answer_without_tags_is_read_without_what_is_around_it() -> None:
+    for text, answer in {
+        "Let me add.\n\n**Final Answer**\n\n42": "42",
+        "### Answer:\n42\n\nI checked it with another method.": "42",
+        "The answer is $42$.": "42",
+        "The answer is \\(42\\), or `42`.": "\\(42\\), or `42`",
+        "Answer: 42\n\nThis is because 40 + 2.": "42",
+        "Answer:\n1 2\n\n3 4": "1 2\n\n3 4",
+        "```python\nprint(42)\n```\nSo the answer is 42": "42",
+        "The answer is:\n```\n1 2\n3 4\n```": "1 2\n3 4",
+        '<answer type="int">42</answer>': "42",
+        "<answer>**42**</answer>": "42",
+        "<answer>`42`</answer>": "42",
+        "<answer>$1/2$</answer>": "$1/2$",
+        "<answer>**a** and **b**</answer>": "**a** and **b**",
+        "<answer>42</answ": "42",
+        "答案是 42。": "42",
+    }.items():
+        assert FinalAnswer().parse(text).value == answer, text
+    assert FinalAnswer().parse("I'm sorry, but I can't help with that.").route == "refusal"
+    assert FinalAnswer().parse("<answer>I'm sorry, but I can't help with that.</answer>").ok
+
+
 def test_plain_answers_pass() -> None:
     for name, text in (
         ("n_queens", "[['_', 'Q'], ['Q', '_']]"),

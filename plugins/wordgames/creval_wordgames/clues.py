@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from creval.plugin import Context, Score, ScorerInput, Turn
 from creval_wordgames.clue_solver import is_legal, reaches, vocabulary
 from creval_wordgames.connections import normal
+
+_DENIALS = frozenset({"not", "no", "avoid", "avoided", "except", "without", "never", "unlike"})
 
 __all__ = ["BestClue", "ClueGiven", "ClueGuesses", "IntendedWords", "NearestWords", "RandomClue", "RandomWords"]
 
@@ -54,7 +56,7 @@ class ClueGuesses:
     """Scores the first words of the board that the last list of an answer names, as many as the clue's number.
 
     `share` is how many of them are own words before the first that is not, over the number; `all_right` whether all
-    are. Words that are not on the board and repeated ones are passed over.
+    are. Words that are not on the board and repeated ones are passed over; of a phrase its words of the board count.
     """
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
@@ -73,10 +75,22 @@ class ClueGuesses:
         own = {normal(word) for word in item.doc["own"]}
         board = own | {normal(word) for word in item.doc["others"]}
         lists = item.value if isinstance(item.value, list) else []
-        named = [[word for word in map(normal, words) if word in board] for words in lists if isinstance(words, list)]
-        guesses = list(dict.fromkeys(next((words for words in reversed(named) if words), [])))[:number]
+        given = [list(map(str, words)) for words in reversed(lists) if isinstance(words, list)]
+        plain = [words for words in given if any(normal(word) in board for word in words)]  # before mere mentions
+        named = [[word for phrase in words for word in _on_board(phrase, board)] for words in plain or given]
+        guesses = list(dict.fromkeys(next((words for words in named if words), [])))[:number]
         right = next((place for place, word in enumerate(guesses) if word not in own), len(guesses))
         return Score({"share": right / number, "all_right": float(right == number)}, {"guesses": guesses})
+
+
+def _on_board(phrase: str, board: Collection[str]) -> Sequence[str]:
+    """Return the words of the board that a phrase is or holds; none where it says what is not chosen."""
+    if normal(phrase) in board:
+        return [normal(phrase)]
+    words = phrase.split()
+    if any(normal(word) in _DENIALS for word in words):
+        return []
+    return [word for word in map(normal, words) if word in board]
 
 
 class RandomClue:

@@ -11,15 +11,18 @@ from typing import Any
 
 from creval.plugin import Parsed
 from creval.plugin.lists import has_mark, strip_marks
-from creval.plugin.parsing import is_refusal, refused, without_unseen
+from creval.plugin.parsing import is_refusal, refused
+from creval_wordgames.answer_text import AND, plain_lines
 
 __all__ = ["WordGroups"]
 
 _BRACKETS = re.compile(r"\[[^\[\]{}]{1,400}\]")
 _PARTS = re.compile(r"[,;|/•·]")
 _SEGMENTS = re.compile(r"[:=()→⇒]|\s[-–—]{1,3}>?\s")
-_AND = re.compile(r"(?:and|&)\s+(?=\S)", re.IGNORECASE)
-_MIDDLE_AND = re.compile(r"\s+(?:and|&)\s+", re.IGNORECASE)
+_SPACED = re.compile(r"\s+[-–—+]\s+|\t+|\s{3,}")
+_QUOTED = re.compile(r'"([^"\n]{3,400})"')
+_AND = re.compile(rf"{AND}\s+(?=\S)", re.IGNORECASE)
+_MIDDLE_AND = re.compile(rf"\s+{AND}\s+", re.IGNORECASE)
 _EDGES = " \t*_`\"'“”‘’.[]{}"
 _LONGEST = 40  # characters of one word or phrase
 _WORDS = 4  # of one phrase
@@ -41,7 +44,7 @@ class WordGroups:
         """Return the groups as a list of lists of words, or the reason why there is none."""
         if not isinstance(text, str):
             return Parsed.failure(f"expected text, but the parser before it gave a {type(text).__name__}")
-        shown = without_unseen(text)
+        shown = plain_lines(text)
         if is_refusal(shown):
             return refused()
         found: list[tuple[int, list[str]]] = []
@@ -51,12 +54,31 @@ class WordGroups:
                 found.append((bracket.start(), words))
         rest = _BRACKETS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), shown) if found else shown
         lines = list(_lines(rest))
+        across, lines = self._across(lines)
+        found += across
         found += [(start, words) for start, line in lines for words in self._in_line(line)]
         found += self._columns(lines)
+        found += [(q.start(), words) for q in _QUOTED.finditer(rest) if len(words := self._split(q[1])) == self.size]
         groups = [words for _, words in sorted(found, key=lambda each: each[0])][-_MOST:]
         if not groups:
             return Parsed.failure(f"no group of {self.size} words in the answer")
         return Parsed(groups, route="word_groups")
+
+    def _across(self, lines: Sequence[tuple[int, str]]) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:
+        """Return the groups of tables that have one in each column, under its name, and the lines of the rest."""
+        groups: list[tuple[int, list[str]]] = []
+        rest: list[tuple[int, str]] = []
+        for in_table, run in groupby(lines, key=lambda each: each[1].lstrip().startswith("|")):
+            rows = list(run)
+            cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for _, line in rows]
+            heads = {re.sub(r"\W|\d", "", cell).lower() for cell in cells[0]}
+            shape = [len(row) for row in cells] == [self.size] * (self.size + 2) and len(heads) > 1
+            if in_table and shape and not any(re.search(r"[^\s:-]", cell) for cell in cells[1]):
+                columns = [_clean(column) for column in zip(*cells[2:], strict=True)]
+                groups += [(rows[0][0] + place, column) for place, column in enumerate(columns) if column]
+            else:
+                rest += rows
+        return groups, rest
 
     def _in_line(self, line: str) -> Iterator[list[str]]:
         inner = strip_marks(line.strip()) if not line.lstrip().startswith("|") else line.strip().strip("|")
@@ -65,7 +87,12 @@ class WordGroups:
             row = _clean(cells[-self.size :])
             if len(row) == self.size:
                 yield row
-        for segment in (part for cell in (cells or [inner]) for part in _SEGMENTS.split(cell)):
+        for apart in (_SPACED.split(inner), inner.split()) if not cells and "," not in inner else ():
+            if len(apart) == self.size and len(words := _clean(apart)) == self.size:
+                yield words
+                break
+        outer = inner.split(";") if "," in inner else [inner]
+        for segment in (part for cell in (cells or outer) for part in _SEGMENTS.split(cell)):
             words = self._split(segment)
             if len(words) == self.size:
                 yield words

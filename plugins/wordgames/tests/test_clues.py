@@ -43,6 +43,12 @@ class Plane:
         ("**OCEAN (2)**", "ocean", 2),
         ("Clue: ocean 2", "ocean", 2),
         ("ocean for 2", "ocean", 2),
+        ("<answer>ocean, 2</answer>", "ocean", 2),
+        ("So $\\boxed{\\text{ocean}, 2}$.", "ocean", 2),
+        ("My clue is **ocean** for **two**.", "ocean", 2),
+        ("Clue: ocean 2 (whale, coral)", "ocean", 2),
+        ('{"clue": "deep ocean", "number": 2}', "deep ocean", 2),  # two words: not legal
+        ("Clue: ocean and number: 2", "ocean", 2),
         ("Clue: river, number: 1\nBetter:\nClue: ocean, number: 3", "ocean", 3),
     ],
 )
@@ -59,6 +65,17 @@ def test_clues_in_many_forms(text: str, clue: str, number: int) -> None:
         "Words: **whale**, anchor and coral.",
         "tiger, oven\n\nAnswer: whale / anchor / coral\n\nHope that helps!",
         "- whale - it swims\n- anchor (a ship)\n- coral",
+        "<answer>whale, anchor, coral</answer>",
+        "$\\boxed{\\text{whale, anchor, coral}}$",
+        "1) whale 2) anchor 3) coral",
+        "WHALE ANCHOR CORAL",
+        "whale，anchor、coral",
+        "whale > anchor > coral",
+        "whale, anchor und coral",
+        "The words are whale, anchor and coral because they are of the sea.",
+        "- **whale**: it swims\n- **anchor**: of a ship\n- **coral**: a reef",
+        "whale, anchor, coral\n\nNot chosen: desert, hammer",
+        "whale, anchor, coral\n\nI thought of candle, but not desert.",
     ],
 )
 def test_guesses_in_many_forms(text: str) -> None:

@@ -71,6 +71,19 @@ FORMS = {
     "json_lines": "\n".join(map(json.dumps, GROUPS)),
     "python": str(GROUPS),
     "bare_brackets": lines("{n}: [{words}]"),
+    "boxed": "$\\boxed{\\text{" + "; ".join(", ".join(group) for group in GROUPS) + "}}$",
+    "tags": f"<answer>\n{lines('<group>{words}</group>')}</answer> Done.",
+    "html": f"<ul>{lines('<li><b>{name}</b>: {words}</li>')}</ul>".replace("\n", ""),
+    "one_line": lines("{words}").replace("\n", "; "),
+    "other_commas": lines("{words}", "，").replace("femur，", "femur、"),
+    "spaces": lines("{words}", " "),
+    "tabs": lines("{words}", "\t"),
+    "dashes": lines("{n}. {words}", " – "),
+    "json_texts": json.dumps({name: ", ".join(group) for name, group in TITLED}),
+    "columns": f"| {' | '.join(NAMES)} |\n|---|---|---|---|\n"
+    + "\n".join(f"| {' | '.join(row)} |" for row in zip(*GROUPS, strict=True)),
+    "numbered_rows": "| Word 1 | Word 2 | Word 3 | Word 4 |\n|---|---|---|---|\n" + lines("| {words} |", " | "),
+    "german": lines("Gruppe {n}: {words}").replace(", rib", " und rib"),
     "after_a_draft": f"Maybe tango, waltz, poodle, rib?\n\n{lines('{words}')}",
     "other_draft_first": "alpha, tango, beagle, rib\nbravo, one, two, three\n\n" + lines("{name}: {words}"),
 }
@@ -123,7 +136,7 @@ def test_hostile_text_never_raises(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 200_000, "a, b, c, d\n" * 50_000, "|" * 200_000, "- a\n" * 50_000, "a - " * 50_000]
+    "text", ["[" * 200_000, "a, b, c, d\n" * 50_000, "|" * 200_000, "<a" * 90_000, "\\boxed{" * 30_000, '"' * 150_000, "- a\n" * 50_000, "a - " * 50_000]
 )
 def test_long_text_is_read_in_time(text: str) -> None:
     parsed = WordGroups().parse(text)
