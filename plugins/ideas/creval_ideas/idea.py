@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from creval.plugin import Parsed
+from creval.plugin.parsing import without_unseen
 
 __all__ = ["Idea"]
 
@@ -28,7 +29,7 @@ class Idea:
         """Return the idea, or say which limit it breaks."""
         if not isinstance(text, str):
             return Parsed.failure("an idea is a text")
-        idea = text.strip()
+        idea = str(without_unseen(text)).strip()
         if len(idea) <= self.over:
             return Parsed.failure(f"an idea has more than {self.over} characters, this has {len(idea)}")
         if len(idea) >= self.below:

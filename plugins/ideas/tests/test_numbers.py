@@ -77,6 +77,7 @@ def test_an_interval_is_drawn_over_keywords() -> None:
         ("x" * 2500, "fewer than 2500 characters"),
         ("word " * 199, None),
         ("word " * 200, "fewer than 200 words, this has 200"),
+        ("\u200b" * 150, "more than 100 characters, this has 0"),
         (3, "a text"),
     ],
 )

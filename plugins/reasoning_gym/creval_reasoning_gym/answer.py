@@ -11,7 +11,8 @@ from creval.plugin.parsing import CUE, LINK, boxed_spans, is_refusal, refused, w
 
 __all__ = ["FinalAnswer"]
 
-_TAG = re.compile(r"<answer(?:\s[^<>]*)?>(.*?)(?:</answer>|</?(?:a(?:n(?:s(?:w(?:er?)?)?)?)?)?\Z|\Z)", re.IGNORECASE | re.DOTALL)
+_CUT = r"</?(?:a(?:n(?:s(?:w(?:er?)?)?)?)?)?\Z"  # a closing tag that is not whole
+_TAG = re.compile(rf"<answer(?:\s[^<>]*)?>(.*?)(?:</answer>|{_CUT}|\Z)", re.IGNORECASE | re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^[#*_\s]*(?:final |correct )?answer[*_:：\s]*\n(?=\s*\S)", re.IGNORECASE | re.MULTILINE)
 _PROSE = re.compile(r"(?:[^\W\d_]{2,}[,;:'’]?\s+){2}[^\W\d_]{2,}")

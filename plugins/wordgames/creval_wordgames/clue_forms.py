@@ -22,14 +22,16 @@ _QUOTES = r"[\s*_`\"'“”‘’(\[]{0,6}"
 _NAMED = rf"\bclue(?: word)?\b{_QUOTES}(?::|=|\bis\b){_QUOTES}{_WORDS}"
 _CLUE = re.compile(_NAMED, re.IGNORECASE)
 _COUNT = re.compile(rf"\b(?:number|count)\b{_QUOTES}(?::|=|\bis\b){_QUOTES}{_NUMBER}(?!\w)", re.IGNORECASE)
-_BOTH = re.compile(rf"{_NAMED}[^\w\n]{{1,8}}(?:(?:for|number)\b[^\w\n]{{1,8}})?(?<![-–−]){_NUMBER}(?!\w)", re.IGNORECASE)
+_GAP = r"[^\w\n]{1,8}"
+_BOTH = re.compile(rf"{_NAMED}{_GAP}(?:(?:for|number)\b{_GAP})?(?<![-–−]){_NUMBER}(?!\w)", re.IGNORECASE)
 _PAIR = re.compile(
     rf"[\W_]{{0,8}}(?:clue\W{{1,6}})?{_WORDS}(?:[\s,:;*_\"'”’`(\[=–—-]{{1,8}}|\s+for\s+){_NUMBER}[\W_]{{0,8}}",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(rf"[,;|/\n>:]|\s+{AND}\s+", re.IGNORECASE)
 _GLOSS = re.compile(r"\s[-–—]{1,3}>?\s|[(→]|\s(?:because|since)\s")
-_NOT_CHOSEN = re.compile(r"\W*(?:not|avoid|exclud|reject|left|skip|unused|remain|other|discard|omit)[^:\n]*:", re.IGNORECASE)
+_UNWANTED = "not|avoid|exclud|reject|left|skip|unused|remain|other|discard|omit"
+_NOT_CHOSEN = re.compile(rf"\W*(?:{_UNWANTED})[^:\n]*:", re.IGNORECASE)
 _LONGEST = 40
 
 

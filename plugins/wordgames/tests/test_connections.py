@@ -136,7 +136,17 @@ def test_hostile_text_never_raises(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 200_000, "a, b, c, d\n" * 50_000, "|" * 200_000, "<a" * 90_000, "\\boxed{" * 30_000, '"' * 150_000, "- a\n" * 50_000, "a - " * 50_000]
+    "text",
+    [
+        "[" * 200_000,
+        "a, b, c, d\n" * 50_000,
+        "|" * 200_000,
+        "<a" * 90_000,
+        "\\boxed{" * 30_000,
+        '"' * 150_000,
+        "- a\n" * 50_000,
+        "a - " * 50_000,
+    ],
 )
 def test_long_text_is_read_in_time(text: str) -> None:
     parsed = WordGroups().parse(text)
