@@ -6,17 +6,20 @@ these. The wording of the request is our own (prompt `verbalised` of the task).
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from creval.plugin import Session
-from creval.plugin.parsing import JsonArray
+from creval.plugin.parsing import JsonArray, without_unseen
 
 __all__ = ["Ask", "stated"]
 
 _TEXT = ("answer", "response", "text")
+_OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class Ask:
 def stated(text: str) -> tuple[list[str], list[float]]:
     """Return the answers in a reply and their weights; all alike where a probability is missing or they add up to 0."""
     parsed = JsonArray(items="object", minimum=1).parse(text)
-    found = [(answer, item.get("probability")) for item in _items(parsed.value) if (answer := _answer(item))]
+    items = _items(parsed.value) or list(_single_objects(without_unseen(text)))
+    found = [(answer, item.get("probability")) for item in items if (answer := _answer(item))]
     weights = [_weight(probability) for _, probability in found]
     known = [weight for weight in weights if weight is not None]
     if len(known) < len(weights) or sum(known) <= 0:
@@ -59,7 +63,18 @@ def stated(text: str) -> tuple[list[str], list[float]]:
 
 
 def _items(value: Any) -> Sequence[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    listed = value if isinstance(value, list) else []
+    return [{str(name).lower(): member for name, member in item.items()} for item in listed if isinstance(item, dict)]
+
+
+def _single_objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a list that was cut, or that are on lines of their own."""
+    for found in _OBJECT.findall(text):
+        try:
+            item = json.loads(found)
+        except (ValueError, RecursionError):
+            continue
+        yield {str(name).lower(): value for name, value in item.items()}
 
 
 def _answer(item: Mapping[str, Any]) -> str | None:
@@ -69,8 +84,9 @@ def _answer(item: Mapping[str, Any]) -> str | None:
 
 def _weight(probability: Any) -> float | None:
     """Return a probability as a number: .2, "0.2" or "20%"; None where it is none."""
+    said = str(probability).strip()
     try:
-        value = float(str(probability).strip().rstrip("%"))
+        value = float(said.rstrip("% ")) / (100 if said.endswith("%") else 1)
     except ValueError:
         return None
     return value if math.isfinite(value) and 0 <= value <= 100 else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,8 +21,14 @@ from creval_diversity.classes import PATIENCE, Pair, Same, classes_of, count, ut
 __all__ = ["Embedded", "Entailed", "Exact", "JudgedUtility", "classifier"]
 
 _TRIES = 2
-_RATING = re.compile(r"(?<![\d.-])(10|[1-9])(?![\d.]*\d)")
-_OF_TEN = re.compile(r"\s*(?:/|out of)\s*10\b")
+_NUMBER = r"(?<![\d.,-])(10|[1-9])(?:\.0)?(?![\d.,]*\d)"
+_WAYS = (
+    re.compile(rf"{_NUMBER}[\s*_]*(?:/|out of)\s*10\b"),
+    re.compile(rf"\b(?:rating|score|mark)\b[^\w\n-]{{1,8}}(?:(?:is|of)\b[^\w\n-]{{1,8}})?{_NUMBER}", re.IGNORECASE),
+    re.compile(_NUMBER),
+)
+"""How a rating is said, the plainest last."""
+_SCALE = re.compile(r"\b1\s*(?:to|-|–)\s*10\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +174,15 @@ async def _rating(item: ScorerInput, context: Context) -> float:
     messages = context.prompt("rating", item.doc, answer=str(item.values[0]))
     for draw in range(_TRIES):
         reply = await context.ask("judge", messages, item.key, draw)
-        hits = set(_RATING.findall(_OF_TEN.sub("", reply.text)))
-        if len(hits) == 1:
-            return float(hits.pop())
+        rating = _rating_in(reply.text)
+        if rating is not None:
+            return rating
         context.unreadable(reply, "no rating from 1 to 10")
     raise ScoringError("the judge gives no rating from 1 to 10", where=f"doc {item.key.doc}", fix="Name another judge.")
+
+
+def _rating_in(text: str) -> float | None:
+    """Return the rating that a reply states: as `N/10`, after its name, or as its only number; None for several."""
+    shown = _SCALE.sub("", unicodedata.normalize("NFKC", text))
+    hits = next((hits for way in _WAYS if (hits := set(way.findall(shown)))), set())
+    return float(hits.pop()) if len(hits) == 1 else None

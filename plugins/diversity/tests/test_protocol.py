@@ -77,7 +77,7 @@ def test_drawn_by_the_probabilities() -> None:
         (
             '```json\n[{"response": " a ", "probability": "20%"}, {"text": "b", "probability": 5}]\n```',
             ["a", "b"],
-            [20, 5],
+            [0.2, 5],
         ),
         ('[{"answer": "a"}, {"answer": "b", "probability": 0.9}]', ["a", "b"], [1, 1]),
         ('[{"answer": "a", "probability": 0}, {"answer": "b", "probability": 0}]', ["a", "b"], [1, 1]),
@@ -85,6 +85,10 @@ def test_drawn_by_the_probabilities() -> None:
         ('[{"answer": "a", "probability": "nan"}]', ["a"], [1]),
         ('[{"answer": "", "probability": 1}, {"answer": "b", "probability": 0.3}]', ["b"], [0.3]),
         ('{"answers": [{"answer": "a", "probability": 0.5}]}', ["a"], [0.5]),
+        ('[{"answer": "a", "probability": "90%"}, {"answer": "b", "probability": 0.1}]', ["a", "b"], [0.9, 0.1]),
+        ('[{"answer": "a", "probability": 0.9}, {"answer": "b", "pro', ["a"], [0.9]),  # cut at the limit
+        ('{"answer": "a", "probability": 0.9}\n{"Answer": "b", "Probability": 0.1}', ["a", "b"], [0.9, 0.1]),
+        ("{" * 3000 + "}" * 3000, [], []),
         ("A wren.", [], []),
         ("[]", [], []),
         ('[{"answer": 3}]', [], []),

@@ -125,7 +125,9 @@ def test_the_judge_rates_the_first_answer_of_each_class() -> None:
 @pytest.mark.parametrize(
     ("reply", "rating"),
     [("7", 7), ("**7**/10", 7), ("7/10", 7), ("10", 10), ("10/10", 10), ("7.5", None), ("11", None), ("0", None),
-     ("6 or 7", None), ("-5", None), ("I rate it 8.", 8)],
+     ("6 or 7", None), ("-5", None), ("I rate it 8.", 8),
+     ("8.0", 8), ("8,5", None), ("８", 8), ("I'd give 8 (on a scale from 1 to 10).", 8), ("8/10, as 3 parts fit.", 8),
+     ("Rating: 8\n\nReason: 2 things.", 8), ("Score 6/10, or 7/10", None), ("**Rating:** 9", 9), ('{"rating": 8}', 8)],
 )  # fmt: skip
 def test_ratings(reply: str, rating: int | None) -> None:
     context = Scripted({LONG: [1, 0]}, ratings=[reply, reply])

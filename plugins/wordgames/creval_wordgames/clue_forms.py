@@ -50,7 +50,7 @@ class ClueAndNumber:
             return _read(clues[-1], counts[-1], "labelled")
         both = _BOTH.findall(shown)
         if both:
-            return _read(*both[-1], "labelled")
+            return _read(both[-1][0], both[-1][1], "labelled")
         for line in reversed(shown.split("\n")):
             pair = _PAIR.fullmatch(line.strip()) if len(line) < 200 else None
             if pair:

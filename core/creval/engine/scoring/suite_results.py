@@ -165,10 +165,10 @@ def _interval(
     errors: dict[str, float] = {}
     free: dict[str, int] = {}
     for share, term in zip(shares, terms, strict=True):
-        name, (low, high) = term.result["task"], term.scale
+        name, width = term.result["task"], term.scale[1] - term.scale[0]
         if term.metric["standard_error"] is None:
             return None, (None, None), "none", f"{name} has no standard error"
-        errors[name] = errors.get(name, 0.0) + share * term.metric["standard_error"] / (high - low)
+        errors[name] = errors.get(name, 0.0) + share * term.metric["standard_error"] / width
         free[name] = min(free.get(name, sys.maxsize), max(1, term.metric["clusters"] - 1))
     error = math.hypot(*errors.values())
     if error == 0:
