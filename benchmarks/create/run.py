@@ -161,10 +161,10 @@ def sentence_transformers(strings: Sequence[str]) -> Callable[[], np.ndarray]:
     import torch
     from sentence_transformers import SentenceTransformer
 
-    from creval_embedded import parts
+    from creval_embedded import weight_files
 
     torch.set_num_threads(1)
-    model = SentenceTransformer(str(parts.MINILM.path().parent), device="cpu", local_files_only=True)
+    model = SentenceTransformer(str(weight_files.MINILM.path().parent), device="cpu", local_files_only=True)
     return lambda: np.array([model.encode(string, show_progress_bar=False) for string in strings])
 
 

@@ -34,7 +34,7 @@ from typing import Any, TypeVar
 from creval_kumo.domains import PAPER_DOMAINS, load_domain
 from creval_kumo.games.generation import Settings, generate
 from creval_kumo.games.instance import Instance
-from creval_kumo.published.reading import read_domains, read_instances
+from creval_kumo.published.published_domains import read_domains, read_instances
 from creval_kumo.search.golden import OptimalPlayer, puzzle_of
 from creval_kumo.search.limits import Limits
 from creval_kumo.search.puzzle import Puzzle

@@ -63,7 +63,7 @@ def creval_components(registry: Registry) -> None:
     registry.add(
         "parser",
         "create_paths",
-        "creval_create.reading.parser:CreatePaths",
+        "creval_create.reading.parser:AnswerPaths",
         "the numbered paths of triples in an answer, each read by itself",
     )
     registry.add(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from creval_create.paths.validity import Target, faults
 from creval_create.reading.answer import read_answer
-from creval_create.reading.parser import CreatePaths
+from creval_create.reading.parser import AnswerPaths
 
 ONE = (("A", "r", "B"),)
 TWO = (("A", "r", "B"), ("B", "s", "C"))
@@ -222,7 +222,7 @@ def test_a_path_that_repeats_a_triple_is_read_and_not_linked() -> None:
     ],
 )
 def test_paths_rescued_from_what_is_no_json(text: str, rescued: int) -> None:
-    assert CreatePaths().parse(text).value["rescued"] == rescued
+    assert AnswerPaths().parse(text).value["rescued"] == rescued
 
 
 @pytest.mark.parametrize("key", ["", '""', '"["', '"1["', "one"])

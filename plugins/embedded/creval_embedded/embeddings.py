@@ -10,7 +10,7 @@ import numpy as np
 
 from creval.plugin import Embedding, MissingPartError, ResourceOptions, UnknownNameError
 from creval.plugin.data import sha256_of
-from creval_embedded.parts import MINILM
+from creval_embedded.weight_files import MINILM
 
 __all__ = ["SentenceEncoder", "open_embedding"]
 

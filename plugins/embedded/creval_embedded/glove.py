@@ -8,7 +8,7 @@ import numpy as np
 
 from creval.plugin import MissingPartError, ScoringError
 from creval.plugin.data import sha256_of
-from creval_embedded.parts import GLOVE
+from creval_embedded.weight_files import GLOVE
 
 __all__ = ["PackagedGlove"]
 

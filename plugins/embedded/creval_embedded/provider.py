@@ -13,7 +13,7 @@ from typing import Any
 from creval.plugin import Completion, MissingPartError, ModelError, Reply, UnknownNameError, Usage
 from creval.plugin.data import sha256_of
 from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits
-from creval_embedded import parts
+from creval_embedded import weight_files
 from creval_embedded.stream import Gathered
 
 __all__ = ["CONTEXT", "DEFAULT_MAX_TOKENS", "SLOTS", "EmbeddedProvider", "find_gguf"]
@@ -37,7 +37,7 @@ def find_gguf(model: str) -> tuple[Path, str]:
     Raises MissingPartError (with the command or the path) or UnknownNameError.
     """
     if model == "smollm2":
-        return parts.SMOLLM2.path(), "smollm2"
+        return weight_files.SMOLLM2.path(), "smollm2"
     if model.endswith(".gguf"):
         path = Path(model).expanduser().resolve()
         if not path.is_file():
@@ -61,7 +61,7 @@ class EmbeddedProvider:
 
     def __init__(self, model: str, options: ProviderOptions) -> None:
         self._path, self._title = find_gguf(model)
-        parts.runtime()
+        weight_files.runtime()
         self._server: Any = None
         self._loading = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=SLOTS, thread_name_prefix="embedded")
@@ -71,7 +71,11 @@ class EmbeddedProvider:
             free=True,
             continues=True,
             modalities=frozenset(),
-            identity={"runtime": parts.RUNTIME.requirement, "weights": self._path.name, "sha256": self._digest()},
+            identity={
+                "runtime": weight_files.RUNTIME.requirement,
+                "weights": self._path.name,
+                "sha256": self._digest(),
+            },
         )
 
     async def generate(self, request: GenerateRequest) -> Reply:

@@ -11,7 +11,7 @@ import pytest
 from creval.errors import DataError, MissingPartError, UnknownNameError, UsageError
 from creval.resources.resource_options import ResourceOptions
 from creval_embedded.embeddings import SentenceEncoder, open_embedding
-from creval_embedded.parts import MINILM, Part
+from creval_embedded.weight_files import MINILM, Part
 from creval_encoders.numpy_encoder import NumpyEncoder, _relative_buckets, read_safetensors
 
 SENTENCES = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]

@@ -20,7 +20,7 @@ import creval
 from creval.cli.main import invoke
 from creval.errors import UsageError
 from creval_hub.exports.every_eval_ever.about import About, model_info
-from creval_hub.exports.every_eval_ever.files import export_every_eval_ever
+from creval_hub.exports.every_eval_ever.export_files import export_every_eval_ever
 from creval_hub.exports.parquet import write_parquet
 
 LAB = About("Some Lab")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from creval_kumo.domains.domain_text import domain_yaml
-from creval_kumo.published.reading import read_domains
+from creval_kumo.published.published_domains import read_domains
 
 __all__ = ["AGENT_TEXT", "domain_file", "lay_out_domains"]
 

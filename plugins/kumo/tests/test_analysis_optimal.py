@@ -16,7 +16,7 @@ from creval.errors import UsageError
 from creval_kumo.analysis.commands.optimal import OptimalAnalysis
 from creval_kumo.analysis.domain_names import PAPER_PUBLISHED
 from creval_kumo.analysis.optimal import ALL, OptimalCount, distributions
-from creval_kumo.published.reading import read_domains, read_instances
+from creval_kumo.published.published_domains import read_domains, read_instances
 from creval_kumo.search.golden import golden_of
 
 

@@ -22,7 +22,7 @@ from creval_kumo.domains.domain_file import load_domain_file
 from creval_kumo.domains.domain_text import domain_yaml
 from creval_kumo.domains.rules import PLAYABLE_RULES
 from creval_kumo.games.generation import Settings, generate
-from creval_kumo.published.reading import read_domains
+from creval_kumo.published.published_domains import read_domains
 from creval_kumo.search.golden import golden_run
 from creval_kumo.task.datasets import KumoDocs
 

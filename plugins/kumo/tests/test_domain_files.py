@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from creval_kumo.domains import check, load_domain
+from creval_kumo.domains import check_domains, load_domain
 from creval_kumo.domains.domain import Interval
 from creval_kumo.domains.domain_file import MAX_BYTES, domain_faults, load_domain_file
 from creval_kumo.domains.faults import DomainError, FaultKind
 from creval_kumo.domains.rules import FILE_RULES, PLAYABLE_RULES, SHIPPED_RULES, Rules, find_faults, name_problem
 
-FOLDER = Path(check.__file__).parent / "shipped"
+FOLDER = Path(check_domains.__file__).parent / "shipped"
 
 
 def sound() -> dict[str, Any]:
@@ -249,7 +249,7 @@ def test_the_checker_prints_faults_and_sizes(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     data["actions"][0]["type"] = "int"
     bad.write_text(yaml.safe_dump(data), encoding="utf-8")
-    command = [sys.executable, "-m", "creval_kumo.domains.check"]
+    command = [sys.executable, "-m", "creval_kumo.domains.check_domains"]
     good = subprocess.run([*command, file], capture_output=True, text=True)
     assert good.returncode == 0
     assert "50 truths, 30 actions (15 str, 15 float), 60 outcomes" in good.stdout

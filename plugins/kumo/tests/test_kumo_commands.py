@@ -26,7 +26,7 @@ from creval_kumo.domains.domain_file import load_domain_file
 from creval_kumo.games.generation import Settings, generate
 from creval_kumo.games.instance import Instance
 from creval_kumo.published.authors_files import AuthorsFiles
-from creval_kumo.published.reading import read_domains, read_instances, to_domain
+from creval_kumo.published.published_domains import read_domains, read_instances, to_domain
 from creval_kumo.trajectories.conversation import symbolic_book
 
 COMMANDS = load_plugins().commands["kumo"]

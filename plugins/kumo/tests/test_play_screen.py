@@ -15,8 +15,8 @@ from creval.types.messages import GenerateRequest, Message, Origin
 from creval.types.sample import SampleKey
 from creval_kumo.domains.domain import Interval
 from creval_kumo.games.instance import GameAction, Instance, state_matches
+from creval_kumo.play.observation_format import shown_observation
 from creval_kumo.play.screen import GameScreen
-from creval_kumo.play.shown import shown_observation
 from creval_kumo.task.answer import AnswerTag
 from creval_kumo.task.datasets import KumoDocs
 

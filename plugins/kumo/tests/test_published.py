@@ -12,7 +12,7 @@ import pytest
 
 from creval.errors import DataError
 from creval_kumo.domains.faults import DomainError, FaultKind
-from creval_kumo.published.reading import PublishedDomain, read_domains, read_instances
+from creval_kumo.published.published_domains import PublishedDomain, read_domains, read_instances
 
 NOT_SINGLED_OUT = {
     "CurrencyEnv": 10, "SpiceEnv": 7, "ChessEnv": 6, "FishEnv": 6, "SorcererEnv": 4, "QuantumEnv": 3,

@@ -30,8 +30,8 @@ from creval_kumo.domains import PAPER_DOMAINS
 from creval_kumo.games.instance import Instance
 from creval_kumo.published import source
 from creval_kumo.published.authors_files import AGENT, AuthorsFiles
-from creval_kumo.published.files import COMMIT, PublishedFiles
-from creval_kumo.published.reading import read_domains, read_instances
+from creval_kumo.published.published_domains import read_domains, read_instances
+from creval_kumo.published.published_files import COMMIT, PublishedFiles
 from creval_kumo.published.source import cache_of, open_published, published_docs
 from creval_kumo.published.wording import Wording
 from creval_testing.task_examples import run_examples

@@ -24,14 +24,14 @@ from creval_kumo.domains.domain_file import load_domain_file
 from creval_kumo.domains.domain_text import domain_yaml
 from creval_kumo.domains.rules import PLAYABLE_RULES
 from creval_kumo.games.generation import GameMaker, Settings, generate
-from creval_kumo.games.simulator import Play
+from creval_kumo.games.simulator import GameState
 from creval_kumo.search.golden import golden_of
 from creval_kumo.task.answer import read_name
 from creval_kumo.task.datasets import game_doc
-from creval_kumo.trajectories import rows as rows_module
+from creval_kumo.trajectories import trajectory_lines as rows_module
 from creval_kumo.trajectories.conversation import conversation, symbolic_book, system_text
-from creval_kumo.trajectories.rows import LineMaker, TrajectorySet
 from creval_kumo.trajectories.stream import trajectory_lines
+from creval_kumo.trajectories.trajectory_lines import LineMaker, TrajectorySet
 from creval_kumo.trajectories.writer import Written, write_trajectories
 
 MEDICAL = TrajectorySet("medical", EASY, seed=1)
@@ -70,7 +70,7 @@ def test_a_line_is_an_optimal_game_that_wins() -> None:
     for number, line in enumerate(lines(MEDICAL, 25)):
         row = json.loads(line)
         game = games.make(number).instance
-        play = Play(game)
+        play = GameState(game)
         for message, counts in zip(row["messages"], row["loss_mask"], strict=True):
             assert counts == (message["role"] == "assistant")
             if counts:

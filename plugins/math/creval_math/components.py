@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from creval.plugin import Context, Parsed, Score, ScorerInput
 from creval.plugin.parsing import is_refusal, refused
-from creval_math.places import expressions, plain_number
+from creval_math.expressions import expressions, plain_number
 from creval_math.process import MathError, shared
 
 __all__ = ["Math", "MathEqual"]

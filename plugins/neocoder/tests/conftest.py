@@ -10,8 +10,8 @@ import pytest
 
 from creval.plugin import ResourceOptions
 from creval_neocoder.problem import Problem
-from creval_neocoder.published.files import PublishedFiles
-from creval_neocoder.published.reading import read_problems
+from creval_neocoder.published.published_files import PublishedFiles
+from creval_neocoder.published.published_problems import read_problems
 from creval_sandbox.bubblewrap import BubblewrapSandbox, open_bubblewrap
 
 

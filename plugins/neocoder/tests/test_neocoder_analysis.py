@@ -26,7 +26,7 @@ from creval_neocoder.analysis.states import (
     states_of,
     techniques_by_state,
 )
-from creval_neocoder.own.reading import gold_answers
+from creval_neocoder.own.own_problems import gold_answers
 from creval_neocoder.problem import Problem
 from creval_neocoder.techniques.agreement import agreement
 

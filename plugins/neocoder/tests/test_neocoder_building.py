@@ -30,8 +30,8 @@ from creval_neocoder.cli.building import build_states
 from creval_neocoder.problem import BLOCK, Problem
 from creval_neocoder.programs.extraction import find_program
 from creval_neocoder.published.built import read_built, read_problem_file, without_header
-from creval_neocoder.published.files import PublishedFiles
-from creval_neocoder.published.reading import read_problems
+from creval_neocoder.published.published_files import PublishedFiles
+from creval_neocoder.published.published_problems import read_problems
 from creval_neocoder.techniques.vocabulary import VOCABULARY
 
 REVIEWER = "You are a code reviewer"

@@ -16,7 +16,7 @@ from support.chat_server import ChatServer, Received
 import creval
 from creval.engine.run_options import RunOptions
 from creval.plugin.data import DataOptions
-from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.own.own_problems import gold_answers, read_own
 from creval_neocoder.problem import Problem
 from creval_neocoder.programs.changing import changed_lines, in_shape
 from creval_neocoder.task.docs import runs_of

@@ -12,8 +12,8 @@ import pytest
 from creval.plugin import DataError
 from creval.plugin.data import DataOptions
 from creval_neocoder.problem import Problem
-from creval_neocoder.published.files import FILES, PublishedFiles, content_digest
-from creval_neocoder.published.reading import WITHOUT_SOLUTIONS
+from creval_neocoder.published.published_files import FILES, PublishedFiles, content_digest
+from creval_neocoder.published.published_problems import WITHOUT_SOLUTIONS
 from creval_neocoder.published.samples import any_letter_case, read_samples
 from creval_neocoder.task.source import open_published, soundness
 from creval_neocoder.techniques.creativity import human_divergent

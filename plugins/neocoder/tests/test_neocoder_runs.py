@@ -21,10 +21,10 @@ from creval.engine.run_options import RunOptions
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval_neocoder.own.reading import read_own
+from creval_neocoder.own.own_problems import read_own
 from creval_neocoder.programs.extraction import is_python, runnable
-from creval_neocoder.published.files import PublishedFiles
-from creval_neocoder.published.reading import read_problems
+from creval_neocoder.published.published_files import PublishedFiles
+from creval_neocoder.published.published_problems import read_problems
 from creval_neocoder.techniques.syntax import techniques_of
 from creval_testing.task_examples import run_examples
 

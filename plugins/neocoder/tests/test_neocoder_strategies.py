@@ -17,7 +17,7 @@ import creval
 from creval.engine.run_options import RunOptions
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.own.own_problems import gold_answers, read_own
 from creval_neocoder.strategies.best import Merit, choose
 from creval_neocoder.strategies.feedback import read_tests
 from creval_testing.task_examples import run_examples

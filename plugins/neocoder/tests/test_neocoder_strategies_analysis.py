@@ -14,7 +14,7 @@ from creval.plugin import UsageError, open_run
 from creval_compare.paired import paired_means
 from creval_neocoder.analysis.strategies import StrategiesAnalysis, pairs_of, values_of
 from creval_neocoder.analysis.table5 import TABLE_5
-from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.own.own_problems import gold_answers, read_own
 
 N = (198, 198, 197, 193, 175, 97)
 

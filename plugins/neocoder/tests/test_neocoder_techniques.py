@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from creval.plugin import Completion, Message, Reply, SampleKey
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.own.own_problems import gold_answers, read_own
 from creval_neocoder.task.techniques import detect
 from creval_neocoder.techniques.creativity import (
     follows,

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from creval.plugin.programs import CaseResult, Limits, Program
-from creval_neocoder.own.reading import read_own
+from creval_neocoder.own.own_problems import read_own
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.programs.changing import changed_lines, in_shape
 from creval_neocoder.programs.extraction import is_python
 from creval_neocoder.programs.feeding import runs
-from creval_neocoder.published.files import PublishedFiles
-from creval_neocoder.published.reading import read_problems
+from creval_neocoder.published.published_files import PublishedFiles
+from creval_neocoder.published.published_problems import read_problems
 from creval_neocoder.published.samples import any_letter_case
 from creval_sandbox.bubblewrap import BubblewrapSandbox
 from creval_sandbox.probe import find_manner

@@ -15,9 +15,9 @@ from judged_support import CRITERIA, Asked, JudgeWorld, score_one
 import creval
 from creval.plugin import Status, open_run
 from creval_openended.cli.discussion import discussion
-from creval_openended.judging.forms import forms_of
 from creval_openended.judging.jury import Jury
 from creval_openended.judging.replies import ANALYSTS, Analyst, UnreadableReplyError
+from creval_openended.judging.reply_forms import forms_of
 
 USUAL: dict[str, Any] = {
     "start": {"points": ["Rope.", "Bucket."]},

@@ -17,7 +17,7 @@ def reproduce(csv_path: str | None, as_json: bool) -> None:
 
     from creval.plugin.report import plain_data
     from creval_validity.analyses.reproduction import reproduce_table1
-    from creval_validity.output.rows import comparison_rows
+    from creval_validity.output.result_rows import comparison_rows
 
     comparisons = reproduce_table1()
     rows = comparison_rows(comparisons)

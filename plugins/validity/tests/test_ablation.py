@@ -11,7 +11,7 @@ from creval.errors import UsageError
 from creval_validity.analyses.ablation import AblationRequest, analyse_ablation, known_ablations, parse_ablation
 from creval_validity.analyses.validity import ValidityRequest
 from creval_validity.analyses.validity_command import ValidityAnalysis
-from creval_validity.output.rows import ablation_rows
+from creval_validity.output.result_rows import ablation_rows
 from creval_validity.tables.score_table import ScoreTable
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from creval.errors import DataError, UsageError
-from creval_validity.analyses.options import with_composites
+from creval_validity.analyses.analysis_options import with_composites
 from creval_validity.stats.composite import mean_z, z_scores
 from creval_validity.tables.score_table import ScoreTable
 

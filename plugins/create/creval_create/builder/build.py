@@ -12,7 +12,7 @@ from typing import Any
 from creval.plugin import DataError
 from creval_create.builder.classes import Shared, collect_classes
 from creval_create.builder.stream import Edge, triples
-from creval_create.builder.targets import Candidate, candidates, find_hops, settle
+from creval_create.builder.targets import QueryCandidate, candidates, find_hops, settle
 from creval_create.builder.wording import Labels, template_wording
 
 __all__ = ["EXCLUDED", "HEAD_SHARED", "Plan", "build", "check_built"]
@@ -94,16 +94,16 @@ def _others(plan: Plan) -> str:
     return f"Name other --relations; the triples have {found}." if found else "Give a file with triples."
 
 
-def _distinct(found: Sequence[Candidate]) -> list[Candidate]:
+def _distinct(found: Sequence[QueryCandidate]) -> list[QueryCandidate]:
     """Those with a target, each question once."""
-    asked: dict[tuple[str, str, str], Candidate] = {}
+    asked: dict[tuple[str, str, str], QueryCandidate] = {}
     for one in found:
         if one.chosen is not None:
             asked.setdefault((one.start, one.chosen.relation, one.chosen.tail), one)
     return list(asked.values())
 
 
-def _row(number: int, one: Candidate, labels: Labels, wording: Wording) -> dict[str, Any]:
+def _row(number: int, one: QueryCandidate, labels: Labels, wording: Wording) -> dict[str, Any]:
     assert one.chosen is not None
     path = [one.edge(one.start), one.edge(one.expanded), one.chosen]
     said = [[labels.get(part, part) for part in edge] for edge in path]

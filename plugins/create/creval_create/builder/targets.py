@@ -9,7 +9,7 @@ from itertools import islice
 from creval_create.builder.classes import Class
 from creval_create.builder.stream import Edge, draw
 
-__all__ = ["Candidate", "candidates", "find_hops", "settle"]
+__all__ = ["QueryCandidate", "candidates", "find_hops", "settle"]
 
 Reading = Callable[[], Iterator[Edge]]
 _MOST_HOPS = 8
@@ -18,7 +18,7 @@ _SPARE = 12
 
 
 @dataclass
-class Candidate:
+class QueryCandidate:
     """A pair of a class: the entity that is expanded (line 6 draws it) and the other one, where the query starts."""
 
     group: Class
@@ -35,7 +35,7 @@ class Candidate:
         return Edge(group.category, group.relation, member)
 
 
-def candidates(classes: Sequence[Class], count: int, seed: int) -> list[Candidate]:
+def candidates(classes: Sequence[Class], count: int, seed: int) -> list[QueryCandidate]:
     """Return pairs for `count` queries of one relation and some to spare, without listing all pairs.
 
     Classes take turns, each giving its next two members in the order of their draws, so that no large class fills all.
@@ -43,7 +43,7 @@ def candidates(classes: Sequence[Class], count: int, seed: int) -> list[Candidat
     return list(islice(_pairs(classes, seed), _SPARE * count))
 
 
-def _pairs(classes: Sequence[Class], seed: int) -> Iterator[Candidate]:
+def _pairs(classes: Sequence[Class], seed: int) -> Iterator[QueryCandidate]:
     members = [group.drawn() for group in classes]
     longest = max((len(each) for each in members), default=0)
     for step in range(1, longest):
@@ -51,15 +51,15 @@ def _pairs(classes: Sequence[Class], seed: int) -> Iterator[Candidate]:
             if step < len(drawn):
                 one, other = drawn[step - 1], drawn[step]
                 swap = draw(seed, "expand", group.relation, group.category, one, other) % 2
-                yield Candidate(group, *((other, one) if swap else (one, other)))
+                yield QueryCandidate(group, *((other, one) if swap else (one, other)))
 
 
-def find_hops(read: Reading, found: Sequence[Candidate], excluded: Collection[str], seed: int) -> None:
+def find_hops(read: Reading, found: Sequence[QueryCandidate], excluded: Collection[str], seed: int) -> None:
     """Second pass: keep of each expanded entity's outgoing edges those with the smallest draws (lines 7 and 8).
 
     Left out are excluded relations, edges back to the start, and the edge that makes it a member.
     """
-    waiting: dict[str, list[Candidate]] = {}
+    waiting: dict[str, list[QueryCandidate]] = {}
     for candidate in found:
         waiting.setdefault(candidate.expanded, []).append(candidate)
     for edge in read():
@@ -73,7 +73,7 @@ def find_hops(read: Reading, found: Sequence[Candidate], excluded: Collection[st
                 candidate.hops = sorted([*candidate.hops, place])[:_MOST_HOPS]
 
 
-def settle(read: Reading, found: Sequence[Candidate]) -> None:
+def settle(read: Reading, found: Sequence[QueryCandidate]) -> None:
     """Third pass: of each candidate choose the first hop that its start does not satisfy itself."""
     asked = {Edge(one.start, hop.relation, hop.tail) for one in found for _, hop in one.hops}
     satisfied = {edge for edge in read() if edge in asked}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from creval_create.paths.triples import Path
-from creval_create.reading.places import answer_part
+from creval_create.reading.answer_place import answer_part
 from creval_create.reading.shapes import paths_of
 from creval_create.reading.values import Pairs, UnreadableError, read_value
 

@@ -8,11 +8,11 @@ from typing import Any
 from creval.plugin import Parsed
 from creval_create.reading.answer import read_answer
 
-__all__ = ["CreatePaths"]
+__all__ = ["AnswerPaths"]
 
 
 @dataclass(frozen=True)
-class CreatePaths:
+class AnswerPaths:
     """Reads the paths of one answer.
 
     The value: `paths` (each with `key`, `triples` and, where stated, `probability`) and `unread` (each with `key`,

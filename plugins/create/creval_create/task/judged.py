@@ -9,7 +9,7 @@ import numpy as np
 
 from creval.plugin import Context, JudgedPart, Score, ScorerInput
 from creval_create.judging.judge import PathJudge, StrengthOf, Verdict
-from creval_create.judging.parts import judged_parts
+from creval_create.judging.judged_parts import judged_parts
 from creval_create.paths.strings import path_string
 from creval_create.paths.validity import Validity
 from creval_create.task.answers import Candidates, candidates

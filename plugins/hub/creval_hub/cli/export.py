@@ -51,7 +51,7 @@ def export(run: Path, form: str, output: Path, organization: str | None, **about
         files = write_parquet(opened, run.resolve().name, output, texts=texts)
     else:
         from creval_hub.exports.every_eval_ever.about import About
-        from creval_hub.exports.every_eval_ever.files import export_every_eval_ever
+        from creval_hub.exports.every_eval_ever.export_files import export_every_eval_ever
 
         if organization is None:
             raise click.UsageError("--format every-eval-ever needs --organization NAME: who ran the evaluation")

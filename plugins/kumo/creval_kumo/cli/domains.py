@@ -22,7 +22,7 @@ def domains(files: tuple[Path, ...], as_json: bool) -> None:
     A check prints every fault with its line; the exit code is 2 if there is one.
     """
     if files:
-        from creval_kumo.domains.check import main
+        from creval_kumo.domains.check_domains import main
 
         click.get_current_context().exit(main([str(file) for file in files]))
     from creval.plugin.report import print_table

@@ -36,7 +36,7 @@ def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFile
     """Return the authors' files (of a clone, or the pinned ones) and the names of the domains asked for."""
     from creval.plugin.data import DataOptions
     from creval_kumo.published.authors_files import AuthorsFiles
-    from creval_kumo.published.files import PublishedFiles
+    from creval_kumo.published.published_files import PublishedFiles
     from creval_kumo.published.source import cache_of
 
     names = list(dict.fromkeys(given["names"]))
@@ -50,7 +50,7 @@ def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFile
 
 def _all_with_games(files: AuthorsFiles, difficulty: str | None) -> list[str]:
     """All domains, of a difficulty those that have games of it: only five have hard ones."""
-    from creval_kumo.published.files import SIZES
+    from creval_kumo.published.published_files import SIZES
 
     names = sorted(files.domains())
     if difficulty is None:
@@ -118,7 +118,7 @@ def import_domains(skip_faulty: bool, output: Path, **given: Any) -> None:
     from creval_kumo.domains.domain_text import domain_yaml
     from creval_kumo.domains.faults import DomainError
     from creval_kumo.domains.rules import FILE_RULES, find_faults
-    from creval_kumo.published.reading import to_domain
+    from creval_kumo.published.published_domains import to_domain
 
     files, chosen = _authors(given, None)
     written = 0

@@ -38,7 +38,7 @@ def trajectories(count: int, form: str, workers: int, output: Path, **given: Any
     The paper trains on 99,950 of 100,000 such games of one domain and keeps the first 50 for validation. The lines do
     not depend on the number of workers. After an interruption, run the same command again.
     """
-    from creval_kumo.trajectories.rows import TrajectorySet
+    from creval_kumo.trajectories.trajectory_lines import TrajectorySet
     from creval_kumo.trajectories.writer import write_trajectories
 
     started = time.monotonic()

@@ -12,7 +12,7 @@ from typing import Literal
 
 from creval_kumo.games.instance import Instance, Observation
 
-__all__ = ["MAX_TURNS", "Ending", "Play"]
+__all__ = ["MAX_TURNS", "Ending", "GameState"]
 
 MAX_TURNS = 50
 
@@ -20,7 +20,7 @@ Ending = Literal["predicted", "unparsed", "out of turns"]
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class GameState:
     """One game in progress or at its end; every move returns a new state.
 
     `tests` are the actions taken, in order, repeats included. `ending` is None while the game lasts.
@@ -51,10 +51,10 @@ class Play:
         """The truths that the observations so far do not rule out."""
         return self.instance.left(self.tests)
 
-    def move(self, name: str | None) -> Play:
+    def move(self, name: str | None) -> GameState:
         """Take an action or predict a truth. Any other name, or None, ends the game as unparsed."""
         if self.ending:
-            raise ValueError(f"the game has ended ({self.ending}); start another Play")
+            raise ValueError(f"the game has ended ({self.ending}); start another game")
         if name in self.instance.truths:
             return replace(self, prediction=name, ending="predicted")
         if name is None or name not in self.instance.observations:

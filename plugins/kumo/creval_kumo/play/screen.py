@@ -15,7 +15,7 @@ from creval.plugin.models import GenerateRequest
 from creval.plugin.screens import OptionGroup, PastStep, ScreenOption, View
 from creval_kumo.games.instance import Instance
 from creval_kumo.play.earnings import earnings
-from creval_kumo.play.shown import shown_observation
+from creval_kumo.play.observation_format import shown_observation
 from creval_kumo.task.baselines import taken_so_far
 
 __all__ = ["GameScreen"]

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from creval.plugin.data import DataOptions, ListRows, Rows, offline_fix
 from creval_kumo.domains.faults import DomainError
 from creval_kumo.published.authors_files import AuthorsFiles
-from creval_kumo.published.files import ADDRESS, COMMIT, SIZES, PublishedFiles
-from creval_kumo.published.reading import to_domain, to_instance
+from creval_kumo.published.published_domains import to_domain, to_instance
+from creval_kumo.published.published_files import ADDRESS, COMMIT, SIZES, PublishedFiles
 from creval_kumo.task.datasets import game_doc
 
 __all__ = ["cache_of", "open_published", "published_docs"]

@@ -9,7 +9,7 @@ from creval_kumo.search.limits import Answer, Budget, Limits
 from creval_kumo.search.puzzle import Puzzle
 
 if TYPE_CHECKING:
-    from creval_kumo.search.kernel import Game
+    from creval_kumo.search.kernel import GameTables
 
 __all__ = ["MAX_BITS", "CompiledEngine", "available"]
 
@@ -66,10 +66,10 @@ class CompiledEngine:
                 self._grow(bool(self.game.counts[kernel.NO_ROOM]), budget)
             self._widen_deep()
 
-    def _new_game(self) -> Game:
+    def _new_game(self) -> GameTables:
         import numpy as np
 
-        from creval_kumo.search.kernel import DEEP_BITS, HORIZON, N_VALID, OUTCOMES, Game
+        from creval_kumo.search.kernel import DEEP_BITS, HORIZON, N_VALID, OUTCOMES, GameTables
 
         puzzle = self.puzzle
         n_actions = max(1, puzzle.n_actions)
@@ -83,7 +83,7 @@ class CompiledEngine:
         depths = n_actions + 2
         counts = np.zeros(10, dtype=np.int64)
         counts[N_VALID] = puzzle.valid
-        return Game(
+        return GameTables(
             actions=actions,
             actions_of=np.array(puzzle.actions_of, dtype=np.int64),
             **self._new_rows(max(start, 256), max(start, 2048)),

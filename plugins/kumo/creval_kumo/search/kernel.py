@@ -45,7 +45,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DONE", "FULL", "PAUSED", "Game", "place_rows", "place_states", "prepare", "run_slice"]
+__all__ = ["DONE", "FULL", "PAUSED", "GameTables", "place_rows", "place_states", "prepare", "run_slice"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -80,7 +80,7 @@ UB, CUT, BEST, LOW, TOTAL, PROMISED = 0, 1, 2, 3, 4, 5
 N_ROWS, N_MOVES, N_STATES, N_NODES, DEPTH, NO_ROOM, PHASE, EXACT, N_VALID, N_DEEP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 
-class Game(NamedTuple):
+class GameTables(NamedTuple):
     """Every table of one instance."""
 
     actions: Ints  # [action, column]
@@ -183,7 +183,7 @@ def place_states(states: Ints, values: Floats, new_states: Ints, new_values: Flo
 
 
 @inlined
-def add_row(truths: int, game: Game) -> int:
+def add_row(truths: int, game: GameTables) -> int:
     """The row of this truth set, made if new. The caller has seen to it that there is room."""
     slots, rows = game.slots, game.rows
     last = slots.size - 1
@@ -204,7 +204,7 @@ def add_row(truths: int, game: Game) -> int:
 
 
 @inlined
-def has_room(game: Game) -> bool:
+def has_room(game: GameTables) -> bool:
     """Whether one more row can be worked out, however many next sets it has."""
     widest = game.actions.size + 2
     rows, moves = game.counts[N_ROWS] + widest, game.counts[N_MOVES] + widest
@@ -212,7 +212,7 @@ def has_room(game: Game) -> bool:
 
 
 @inlined
-def add_moves(row: int, action: int, game: Game) -> None:
+def add_moves(row: int, action: int, game: GameTables) -> None:
     """Append the live next sets of `action`, equal ones merged, the smallest first."""
     rows, next_row, chance = game.rows, game.next_row, game.chance
     start = game.counts[N_MOVES]
@@ -247,7 +247,7 @@ def add_moves(row: int, action: int, game: Game) -> None:
 
 
 @inlined
-def moves_of(row: int, action: int, game: Game) -> tuple[int, int]:
+def moves_of(row: int, action: int, game: GameTables) -> tuple[int, int]:
     """First and last-but-one move of `action` on this row, which has been worked out."""
     first = game.rows[row, FIRST]
     start = first + game.rows[row, ENDS + action - 1] if action else first
@@ -255,7 +255,7 @@ def moves_of(row: int, action: int, game: Game) -> tuple[int, int]:
 
 
 @inlined
-def times_left(truths: int, action: int, left: int, game: Game) -> int:
+def times_left(truths: int, action: int, left: int, game: GameTables) -> int:
     """How many outcomes of `action` leave exactly the truths `left`."""
     number = 0
     for outcome in range(game.actions[action, N_OUTCOMES]):
@@ -265,7 +265,7 @@ def times_left(truths: int, action: int, left: int, game: Game) -> int:
 
 
 @inlined
-def alike(row: int, one: int, two: int, game: Game) -> bool:
+def alike(row: int, one: int, two: int, game: GameTables) -> bool:
     """Whether two actions are interchangeable while the truths of `row`, or some of them, are left.
 
     They leave the same sets equally often, and relate to the same truths. Sets that end play count too: on
@@ -283,7 +283,7 @@ def alike(row: int, one: int, two: int, game: Game) -> bool:
 
 
 @compiled
-def expand_row(row: int, game: Game) -> None:
+def expand_row(row: int, game: GameTables) -> None:
     """Work out the moves of every action on this truth set, and the classes of interchangeable actions."""
     rows, n_actions = game.rows, game.actions.shape[0]
     rows[row, FIRST] = game.counts[N_MOVES]
@@ -309,7 +309,7 @@ def expand_row(row: int, game: Game) -> None:
 
 
 @inlined
-def canonical(row: int, left: int, game: Game) -> int:
+def canonical(row: int, left: int, game: GameTables) -> int:
     """The actions left that matter on this row, those of each class replaced by its lowest members."""
     left &= game.rows[row, ACTIONS]
     classes = ENDS + game.actions.shape[0]
@@ -324,7 +324,7 @@ def canonical(row: int, left: int, game: Game) -> int:
 
 
 @compiled
-def relaxed(row: int, steps: int, game: Game) -> float:
+def relaxed(row: int, steps: int, game: GameTables) -> float:
     """Value of the relaxed game of at most `steps` steps; 1, the plain bound, where the tables are full."""
     steps = min(steps, game.bounds.shape[1] - 1)
     if steps <= 0:
@@ -356,7 +356,7 @@ def relaxed(row: int, steps: int, game: Game) -> float:
 
 
 @inlined
-def narrowed(truths: int, left: int, most: int, steps: int, game: Game) -> tuple[int, int]:
+def narrowed(truths: int, left: int, most: int, steps: int, game: GameTables) -> tuple[int, int]:
     """Of `truths` those related to at most `most` actions left, and the steps for which the others allow play."""
     scarce = 0
     while truths:
@@ -373,14 +373,14 @@ def narrowed(truths: int, left: int, most: int, steps: int, game: Game) -> tuple
 
 
 @inlined
-def deep_key(row: int, left: int, scarce: int, steps: int, game: Game) -> tuple[int, int, int]:
+def deep_key(row: int, left: int, scarce: int, steps: int, game: GameTables) -> tuple[int, int, int]:
     """The two words of a key, the first without its value, and the slot of the first entry it may be in."""
     first, second = (row + 1) << 36 | steps << 32, left | scarce << DEEP_BITS
     return first, second, (scatter(second ^ scatter(first)) & (game.deep.shape[0] // WAYS - 1)) * WAYS
 
 
 @inlined
-def remember_deep(first: int, second: int, slot: int, value: float, game: Game) -> None:
+def remember_deep(first: int, second: int, slot: int, value: float, game: GameTables) -> None:
     """Put a value in; of entries in its way the one with the fewest steps is forgotten."""
     deep = game.deep
     place = slot
@@ -396,7 +396,7 @@ def remember_deep(first: int, second: int, slot: int, value: float, game: Game) 
 
 
 @inlined
-def insert_try(steps: int, action: int, total: float, game: Game) -> None:
+def insert_try(steps: int, action: int, total: float, game: GameTables) -> None:
     """Put an action into its place among those of a deep bound, the smallest bound first."""
     tries, hopes = game.tries, game.hopes
     place = tries[steps, 0]
@@ -410,7 +410,7 @@ def insert_try(steps: int, action: int, total: float, game: Game) -> None:
 
 
 @inlined
-def find_deep(first: int, second: int, slot: int, game: Game) -> float:
+def find_deep(first: int, second: int, slot: int, game: GameTables) -> float:
     """The value remembered for a key, 0 where there is none."""
     for place in range(slot, slot + WAYS):
         if game.deep[place, 0] >> 32 == first >> 32 and game.deep[place, 1] == second:
@@ -419,7 +419,7 @@ def find_deep(first: int, second: int, slot: int, game: Game) -> float:
 
 
 @inlined
-def worked_out(row: int, game: Game) -> bool:
+def worked_out(row: int, game: GameTables) -> bool:
     """Work out the moves of a row if need be. False: no room."""
     if game.rows[row, FIRST] >= 0:
         return True
@@ -431,7 +431,7 @@ def worked_out(row: int, game: Game) -> bool:
 
 
 @inlined
-def used_and_free(row: int, left: int, scarce: int, game: Game) -> tuple[int, int]:
+def used_and_free(row: int, left: int, scarce: int, game: GameTables) -> tuple[int, int]:
     """The actions left that a deep bound uses up, and those that it may repeat; alike ones once, or the lowest."""
     rows = game.rows
     near = 0
@@ -448,7 +448,7 @@ def used_and_free(row: int, left: int, scarce: int, game: Game) -> tuple[int, in
 
 
 @compiled
-def deepened(row: int, left: int, scarce: int, steps: int, game: Game) -> float:
+def deepened(row: int, left: int, scarce: int, steps: int, game: GameTables) -> float:
     """Value of the deep bound's game with the scarce truths given (see above); 1 where the tables are full."""
     rows, counts = game.rows, game.counts
     scarce &= rows[row, TRUTHS]
@@ -508,7 +508,7 @@ def deepened(row: int, left: int, scarce: int, steps: int, game: Game) -> float:
 
 
 @inlined
-def count_related(depth: int, game: Game) -> None:
+def count_related(depth: int, game: GameTables) -> None:
     """Sort the truths of the node by the number of its actions that relate to them."""
     frames, n_actions = game.frames, game.actions.shape[0]
     levels = ORDER + n_actions
@@ -523,7 +523,7 @@ def count_related(depth: int, game: Game) -> None:
 
 
 @inlined
-def bound_move(depth: int, action: int, child: int, game: Game) -> float:
+def bound_move(depth: int, action: int, child: int, game: GameTables) -> float:
     """Lower bound of the state after this move; 0 where the move ends play."""
     frames = game.frames
     levels = ORDER + game.actions.shape[0]
@@ -549,7 +549,7 @@ def bound_move(depth: int, action: int, child: int, game: Game) -> float:
 
 
 @inlined
-def raise_bounds(depth: int, action: int, total: float, game: Game) -> float:
+def raise_bounds(depth: int, action: int, total: float, game: GameTables) -> float:
     """Raise the bounds of an action's moves by deep bounds, D growing, until their sum reaches the bound asked for."""
     frames, sums, rows = game.frames, game.sums, game.rows
     row = frames[depth, ROW]
@@ -573,7 +573,7 @@ def raise_bounds(depth: int, action: int, total: float, game: Game) -> float:
 
 
 @inlined
-def open_node(depth: int, game: Game) -> bool:
+def open_node(depth: int, game: GameTables) -> bool:
     """Bound and order the actions of the node at `depth`; True where one of them surely ends play."""
     frames, sums, n_actions = game.frames, game.sums, game.actions.shape[0]
     count_related(depth, game)
@@ -611,7 +611,7 @@ def open_node(depth: int, game: Game) -> bool:
 
 
 @inlined
-def answer(depth: int, value: float, exact: int, game: Game) -> int:
+def answer(depth: int, value: float, exact: int, game: GameTables) -> int:
     """Answer for the node at `depth`, and remember the answer."""
     frames, states = game.frames, game.states
     game.sums[depth, BEST] = value
@@ -630,7 +630,7 @@ def answer(depth: int, value: float, exact: int, game: Game) -> int:
 
 
 @inlined
-def enter(depth: int, game: Game) -> int:
+def enter(depth: int, game: GameTables) -> int:
     """Start the node at `depth` and return the next phase; the answer of a node is in its BEST."""
     frames, sums = game.frames, game.sums
     if frames[depth, ONLY] < 0:
@@ -655,7 +655,7 @@ def enter(depth: int, game: Game) -> int:
 
 
 @inlined
-def step(depth: int, game: Game) -> int:
+def step(depth: int, game: GameTables) -> int:
     """Advance the node at `depth` by one move: go down (ENTER), answer (RETURN), or look again (NEXT)."""
     frames, sums, row = game.frames, game.sums, game.frames[depth, ROW]
     place = frames[depth, AT]
@@ -693,7 +693,7 @@ def step(depth: int, game: Game) -> int:
 
 
 @inlined
-def take_answer(depth: int, game: Game) -> None:
+def take_answer(depth: int, game: GameTables) -> None:
     """Put the answer of the node below into the sum of the current action at `depth`."""
     frames, sums = game.frames, game.sums
     move = frames[depth, MOVE]
@@ -706,7 +706,7 @@ def take_answer(depth: int, game: Game) -> None:
 
 
 @compiled
-def prepare(truths: int, left: int, only: int, game: Game) -> bool:
+def prepare(truths: int, left: int, only: int, game: GameTables) -> bool:
     """Make the state (truths, actions left) the root; `only` is the one action to try, or -1. False: no room."""
     if not has_room(game):
         game.counts[NO_ROOM] = 1
@@ -723,7 +723,7 @@ def prepare(truths: int, left: int, only: int, game: Game) -> bool:
 
 
 @compiled
-def run_slice(game: Game, nodes: int) -> int:
+def run_slice(game: GameTables, nodes: int) -> int:
     """Run until done (the answer is in `sums[0, BEST]`), for `nodes` more nodes (PAUSED), or until FULL."""
     counts = game.counts
     stop = counts[N_NODES] + nodes

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from creval_kumo.bits import bits
 from creval_kumo.search.puzzle import EPSILON, Puzzle
-from creval_kumo.search.solver import TIE, GoldenRun
+from creval_kumo.search.solver import TIE, GoldenMoves
 
 __all__ = ["MAX_SMALL", "SmallGame"]
 
@@ -49,7 +49,7 @@ class SmallGame:
         limit = self._value(truths, actions) + TIE
         return next(action for action in bits(actions) if self._attains(truths, actions, action, limit))
 
-    def golden_run(self, observed: Sequence[int]) -> GoldenRun:
+    def golden_run(self, observed: Sequence[int]) -> GoldenMoves:
         """Play optimally; `observed[a]` is the mask of the truths that action `a`'s observation rules out."""
         truths, actions = self.puzzle.all_truths, self.puzzle.all_actions
         tests: list[int] = []
@@ -58,7 +58,7 @@ class SmallGame:
             truths &= ~observed[action]
             actions &= ~(1 << action)
         certain = truths & self._loose[actions] or truths
-        return GoldenRun(tuple(tests), next(iter(bits(certain)), None))
+        return GoldenMoves(tuple(tests), next(iter(bits(certain)), None))
 
     def _value(self, truths: int, actions: int) -> float:
         """E[S] of a state that is not a base case; `actions` are all related to some of the truths."""

@@ -16,7 +16,7 @@ from creval_kumo.search.limits import PYTHON_NODES, Answer, Budget, Engine, Limi
 from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.python_engine import PythonEngine
 
-__all__ = ["TIE", "EngineName", "GoldenRun", "OptimalSearch", "Proof"]
+__all__ = ["TIE", "EngineName", "GoldenMoves", "OptimalSearch", "Proof"]
 
 TIE = 1e-7
 """Actions whose values differ by less are equally good. Algorithm 3's epsilon alone moves values by about 1e-9;
@@ -54,7 +54,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldenRun:
+class GoldenMoves:
     """One optimal game: the tests in order and the truth that is then predicted (None: no truth is left)."""
 
     tests: tuple[int, ...]
@@ -138,7 +138,7 @@ class OptimalSearch:
             return False
         return self._attains(truths, actions, action, self.prove(truths, actions).value)
 
-    def golden_run(self, observed: Sequence[int]) -> GoldenRun:
+    def golden_run(self, observed: Sequence[int]) -> GoldenMoves:
         """Play optimally; `observed[a]` is the mask of the truths that action `a`'s observation rules out.
 
         Where some truth left is related to no action left, that truth is predicted (the first such), as in
@@ -150,7 +150,7 @@ class OptimalSearch:
             tests.append(action)
             truths &= ~observed[action]
             actions &= ~(1 << action)
-        return GoldenRun(tuple(tests), self.prediction(truths, actions))
+        return GoldenMoves(tuple(tests), self.prediction(truths, actions))
 
     def prediction(self, truths: int, actions: int) -> int | None:
         """The truth to predict where play ends, None where no truth is left."""

@@ -16,7 +16,7 @@ from typing import Any
 from creval.plugin import Message, Session
 from creval_kumo.games.instance import Instance
 from creval_kumo.games.reliability import need_certain, need_uncertain
-from creval_kumo.games.simulator import MAX_TURNS, Play
+from creval_kumo.games.simulator import MAX_TURNS, GameState
 
 __all__ = ["Game"]
 
@@ -53,7 +53,7 @@ class Game:
         game = Instance.from_doc(session.doc.fields)
         (need_certain if self.certain else need_uncertain)(game.reliability, f"doc {session.doc.id}")
         game.check()  # games may come from any file: an unsound one is refused instead of scored
-        play = Play(game, max_turns=self.max_turns)
+        play = GameState(game, max_turns=self.max_turns)
         history = session.prompt("system")
         shown = session.prompt("begin")
         session.report(tests=[], prediction=None, end="unfinished")

@@ -16,7 +16,7 @@ from typing import Any
 from creval.plugin import Message, Session, Tool, ToolCall
 from creval_kumo.games.instance import Instance
 from creval_kumo.games.reliability import need_certain
-from creval_kumo.games.simulator import MAX_TURNS, Play
+from creval_kumo.games.simulator import MAX_TURNS, GameState
 
 __all__ = ["ACT", "PREDICT", "ToolGame", "game_tools"]
 
@@ -58,7 +58,7 @@ class ToolGame:
         game = Instance.from_doc(session.doc.fields)
         need_certain(game.reliability, f"doc {session.doc.id}")
         game.check()
-        play, tools = Play(game, max_turns=self.max_turns), game_tools(game)
+        play, tools = GameState(game, max_turns=self.max_turns), game_tools(game)
         history = [*session.prompt("system"), *session.prompt("begin")]
         session.report(tests=[], prediction=None, end="unfinished")
         while play.ending is None:
@@ -76,7 +76,7 @@ class ToolGame:
                 (shown,) = session.prompt("observation", action=play.tests[-1], observation=observation)
                 history.append(Message("tool", shown.text, tool_call_id=call.id))
 
-    def _carry_out(self, session: Session, play: Play, call: ToolCall) -> Play:
+    def _carry_out(self, session: Session, play: GameState, call: ToolCall) -> GameState:
         """Take the action or name the truth of a call, and report it."""
         values, wanted = call.values, _ARGUMENT.get(call.name)
         name = None if values is None or wanted is None else values.get(wanted)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from creval_kumo.domains.domain import Domain, Interval, State
 from creval_kumo.games.instance import Instance
-from creval_kumo.games.simulator import Play
+from creval_kumo.games.simulator import GameState
 from creval_kumo.search.golden import GoldenRun
 
 __all__ = ["Turn", "conversation", "symbolic_book", "system_text"]
@@ -64,7 +64,7 @@ def conversation(instance: Instance, domain: Domain, run: GoldenRun) -> list[Tur
     """
     instruction = _round_text(instance)
     messages: list[Turn] = [("system", system_text(instance, domain, symbolic_book(instance))), ("user", instruction)]
-    play = Play(instance, max_turns=len(instance.actions) + 1)
+    play = GameState(instance, max_turns=len(instance.actions) + 1)
     for name in run.tests:
         play = play.move(name)
         result = f'{{"action": {_text(name)}, "observation": {_text(play.observation)}}}'

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from creval_kumo.trajectories.rows import LineMaker, TrajectorySet
+from creval_kumo.trajectories.trajectory_lines import LineMaker, TrajectorySet
 
 __all__ = ["trajectory_lines"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from creval.plugin import DataError, UsageError
-from creval_kumo.trajectories.rows import KEY_DIGITS, LineMaker, TrajectorySet
 from creval_kumo.trajectories.stream import trajectory_lines
+from creval_kumo.trajectories.trajectory_lines import KEY_DIGITS, LineMaker, TrajectorySet
 
 __all__ = ["Written", "write_trajectories"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from creval_kumo.games.instance import Instance
-from creval_kumo.published.reading import PublishedDomain, read_domains, read_instances
+from creval_kumo.published.published_domains import PublishedDomain, read_domains, read_instances
 from creval_kumo.search.compiled_engine import available
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -110,5 +110,7 @@ def test_without_numba_python_proves_the_same(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_importing_the_search_does_not_import_numba() -> None:
-    loaded = imported_by("import creval_kumo.search.solver, creval_kumo.search.golden, creval_kumo.published.reading")
+    loaded = imported_by(
+        "import creval_kumo.search.solver, creval_kumo.search.golden, creval_kumo.published.published_domains"
+    )
     assert loaded.isdisjoint(("numba", "numpy", "pysat", "networkx"))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from creval_kumo.games.instance import Instance
-from creval_kumo.published.reading import PublishedDomain
+from creval_kumo.published.published_domains import PublishedDomain
 from creval_kumo.search.compiled_engine import available
 from creval_kumo.search.golden import OptimalPlayer
 from creval_kumo.search.limits import Limits

@@ -22,7 +22,7 @@ from creval_neocoder.analysis.states import (
     techniques_by_state,
 )
 from creval_neocoder.problem import STATES
-from creval_neocoder.published.reading import read_problems
+from creval_neocoder.published.published_problems import read_problems
 from creval_neocoder.task.source import published_files
 
 __all__ = ["HumanAnalysis", "TableAnalysis"]

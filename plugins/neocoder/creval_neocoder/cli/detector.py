@@ -13,7 +13,7 @@ from creval.plugin import SampleKey, ScoringError
 from creval.plugin.data import DataOptions
 from creval.plugin.options import command_options, open_workbench, part_options
 from creval.plugin.report import print_table
-from creval_neocoder.published.reading import read_problems
+from creval_neocoder.published.published_problems import read_problems
 from creval_neocoder.task.source import published_files
 from creval_neocoder.task.techniques import AUGMENTER, detect
 from creval_neocoder.techniques.agreement import agreement

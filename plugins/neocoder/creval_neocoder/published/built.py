@@ -17,7 +17,7 @@ from typing import Any
 from creval.plugin import DataError
 from creval.plugin.data import open_file
 from creval_neocoder.problem import Case, Problem
-from creval_neocoder.published.reading import MARKER, first_entries, read_case
+from creval_neocoder.published.published_problems import MARKER, first_entries, read_case
 
 __all__ = ["built_row", "read_built", "read_problem_file", "without_header"]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from creval.plugin.data import DataOptions, ListRows, Rows, offline_fix
-from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.own.own_problems import gold_answers, read_own
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.published.built import read_built
-from creval_neocoder.published.files import COMMIT, PublishedFiles
-from creval_neocoder.published.reading import WITHOUT_SOLUTIONS, read_problems
+from creval_neocoder.published.published_files import COMMIT, PublishedFiles
+from creval_neocoder.published.published_problems import WITHOUT_SOLUTIONS, read_problems
 from creval_neocoder.task.docs import Text, state_doc
 
 __all__ = ["open_built", "open_own", "open_published", "published_files", "soundness"]

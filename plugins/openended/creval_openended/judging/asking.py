@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from creval.plugin import Context, ScorerInput, ScoringError, Usage
-from creval_openended.judging.forms import Form
 from creval_openended.judging.replies import UnreadableReplyError, whole_text
+from creval_openended.judging.reply_forms import Form
 
 __all__ = ["ROLE", "Case", "Questions", "case_of"]
 

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from creval.plugin import ScoringError
 from creval_openended.judging.asking import Questions
 from creval_openended.judging.criteria import Criterion
-from creval_openended.judging.forms import Form, Forms
 from creval_openended.judging.memory import Fragment, Memory
 from creval_openended.judging.replies import ANALYSTS, Analyst, Confidence
+from creval_openended.judging.reply_forms import Form, Forms
 from creval_openended.judging.settings import JurySettings
 from creval_openended.judging.verdicts import Verdict
 from creval_openended.judging.wording import Wording

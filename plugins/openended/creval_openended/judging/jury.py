@@ -9,9 +9,9 @@ from creval.plugin import Context, Expected, ModelError, Score, ScorerInput, Sco
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.discussion import Discussion
-from creval_openended.judging.forms import forms_of
 from creval_openended.judging.memory import Memory
 from creval_openended.judging.replies import Analyst
+from creval_openended.judging.reply_forms import forms_of
 from creval_openended.judging.settings import JurySettings, Variant
 from creval_openended.judging.verdicts import Verdict, score_of
 from creval_openended.judging.wording import Wording

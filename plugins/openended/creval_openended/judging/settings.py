@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from creval.plugin import UsageError
-from creval_openended.judging.forms import Replies
 from creval_openended.judging.memory import Similarity
+from creval_openended.judging.reply_forms import Replies
 
 __all__ = ["JurySettings", "Variant"]
 

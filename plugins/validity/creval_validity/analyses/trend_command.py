@@ -8,9 +8,9 @@ from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec
 from creval.plugin.report import plain_data, write_json
-from creval_validity.analyses.options import INPUTS, chosen, inputs_of, texts
+from creval_validity.analyses.analysis_options import INPUTS, chosen, inputs_of, texts
 from creval_validity.analyses.trend import ConstructTrend, TrendRequest, TrendResult, analyse_trend
-from creval_validity.output.rows import trend_point_rows, trend_rows
+from creval_validity.output.result_rows import trend_point_rows, trend_rows
 from creval_validity.output.text import chance, number
 from creval_validity.tables.inputs import assemble, choose_benchmarks
 

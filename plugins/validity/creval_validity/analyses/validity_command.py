@@ -10,10 +10,18 @@ from typing import Any
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError
 from creval.plugin.report import plain_data, write_json
 from creval_validity.analyses.ablation import AblationResult, analyse_ablation, known_ablations, parse_ablation
+from creval_validity.analyses.analysis_options import (
+    BOOTSTRAP,
+    INPUTS,
+    bootstrap_of,
+    chosen,
+    inputs_of,
+    texts,
+    with_composites,
+)
 from creval_validity.analyses.nested import NestedRequest, analyse_nested, parse_nested
-from creval_validity.analyses.options import BOOTSTRAP, INPUTS, bootstrap_of, chosen, inputs_of, texts, with_composites
 from creval_validity.analyses.validity import Cell, ValidityRequest, ValidityResult, analyse_validity
-from creval_validity.output.rows import Rows, ablation_rows, nested_rows, validity_rows
+from creval_validity.output.result_rows import Rows, ablation_rows, nested_rows, validity_rows
 from creval_validity.output.text import cell_text, chance, number
 from creval_validity.stats.matrix import correlation_matrix
 from creval_validity.stats.regression import NestedComparison

@@ -1,4 +1,4 @@
-"""Checks domain files: `python -m creval_kumo.domains.check FILE...`.
+"""Checks domain files: `python -m creval_kumo.domains.check_domains FILE...`.
 
 Prints every fault by name with file and line, then a summary per file. Exit code 0 when all are sound,
 2 otherwise.
@@ -19,7 +19,7 @@ __all__ = ["main", "summary"]
 def main(arguments: Sequence[str]) -> int:
     """Check the files named in `arguments`; return the exit code."""
     if not arguments:
-        print("usage: python -m creval_kumo.domains.check FILE...", file=sys.stderr)
+        print("usage: python -m creval_kumo.domains.check_domains FILE...", file=sys.stderr)
         return 2
     bad = 0
     for name in arguments:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval_neocoder.problem import Case, Problem
-from creval_neocoder.published.files import PublishedFiles, Stamps
+from creval_neocoder.published.published_files import PublishedFiles, Stamps
 
 __all__ = ["MARKER", "UNCOUNTED", "WITHOUT_SOLUTIONS", "first_entries", "read_case", "read_problems"]
 
