@@ -12,11 +12,11 @@ from support.distributions import PLUGINS, ROOT
 from support.rhymes import write_rhymes
 from support.toy_plugins import write_distribution
 
-from creval.catalogue.registry_entries import RegistryEntry, read_entries, read_entry
 from creval.errors import TaskError, UnknownNameError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_testing.check_entry import Source, check_entry
+from creval_testing.registry_entries import RegistryEntry, read_entries, read_entry
 
 
 @pytest.fixture

@@ -39,8 +39,6 @@ def test_the_core_wheel_carries_schemas_types_and_licence(wheels: dict[str, Path
     names = zipfile.ZipFile(wheels["core"]).namelist()
     for schema in (ROOT / "schemas").glob("*.json"):
         assert f"creval/schemas/{schema.name}" in names
-    for entry in (ROOT / "registry").glob("*.yaml"):
-        assert f"creval/catalogue/entries/{entry.name}" in names
     assert "creval/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
@@ -52,6 +50,8 @@ def test_the_wheel_of_the_templates_carries_each_file(wheels: dict[str, Path]) -
     template = ROOT / "plugins" / "testing" / "creval_testing" / "plugin_template"
     for file in template.rglob("*.txt"):
         assert f"creval_testing/plugin_template/{file.relative_to(template).as_posix()}" in names
+    for entry in (ROOT / "registry").glob("*.yaml"):
+        assert f"creval_testing/entries/{entry.name}" in names
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)

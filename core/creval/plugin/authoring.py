@@ -1,4 +1,4 @@
-"""What creval-testing needs of the core: tasks, their data, examples and parsers, runs, entries of the registry.
+"""What creval-testing needs of the core: tasks, their data, examples and parsers, runs, YAML checked by a schema.
 
 Private to the distributions of this repository; these names may change with any version.
 """
@@ -6,7 +6,6 @@ Private to the distributions of this repository; these names may change with any
 from __future__ import annotations
 
 from creval.api import RunOptions, RunResult, run
-from creval.catalogue.registry_entries import SHIPPED, RegistryEntry, read_entries
 from creval.data.check_task_data import check_components, check_fields
 from creval.data.dataset import Dataset
 from creval.data.mirror import REMOTE_KEY
@@ -19,3 +18,6 @@ from creval.tasks.task_model import ComponentRef, Said, Task
 from creval.tasks.task_paths import FILE_KEY, TaskFile, find_data_file
 from creval.tasks.templates.rendering import render_prompt
 from creval.tasks.yaml.headers import TaskHeader
+from creval.tasks.yaml.nodes import Node, plain
+from creval.tasks.yaml.schema import named_validator, problems_of
+from creval.tasks.yaml.yaml_reader import read_yaml

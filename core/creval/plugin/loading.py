@@ -5,6 +5,6 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
-from creval.escape import visible
-from creval.plugins.distributions import find_distributions
+from creval.escape import json_text, visible
+from creval.plugins.distributions import find_distributions, installed_version
 from creval.plugins.loader import CORE, LOCAL, RESERVED, PluginInfo, Plugins, load_plugins

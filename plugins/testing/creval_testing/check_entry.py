@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from creval.plugin import CrevalError
-from creval.plugin.authoring import RegistryEntry
+from creval_testing.registry_entries import RegistryEntry
 
 __all__ = ["Source", "check_entry"]
 

@@ -72,8 +72,8 @@ def check(
     and of the package must be in DIR (pip wheel --no-deps -w DIR FOLDER). The check applies the rules of the
     conformance suite and runs floor and ceiling. The exit code is 1 if there is a problem.
     """
-    from creval.plugin.authoring import SHIPPED, read_entries
     from creval_testing.check_entry import Source, check_entry
+    from creval_testing.registry_entries import SHIPPED, read_entries
 
     if find_links is not None and not find_links.is_dir():
         raise click.UsageError(f"--find-links: there is no folder {find_links}")

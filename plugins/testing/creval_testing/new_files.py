@@ -8,8 +8,8 @@ from datetime import date
 from pathlib import Path
 
 from creval.plugin import UnknownNameError, UsageError
-from creval.plugin.authoring import read_entries
 from creval.plugin.loading import CORE, LOCAL, RESERVED, find_distributions
+from creval_testing.registry_entries import read_entries
 
 __all__ = ["KINDS", "LICENCES", "new_plugin", "new_task", "taken_name"]
 

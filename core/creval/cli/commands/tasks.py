@@ -39,7 +39,9 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
     several tasks, is one row; its variants are listed by --all, or if a word matches them but not the family.
     """
     if registry:
-        _list_registry(words, as_json)
+        from creval.cli.lazy_group import import_installed
+
+        import_installed("creval_testing.list_registry:list_registry", "creval-testing", "--registry")(words, as_json)
         return
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex
@@ -67,41 +69,6 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
         click.echo(visible(f"No task matches {' '.join(words)!r}.{guess} All tasks: creval ls --all"))
     elif not rows:
         click.echo("There are none: no plugin brings any (see creval plugins)")
-
-
-def _list_registry(words: Sequence[str], as_json: bool) -> None:
-    """List the entries of published plugins, each with the version that is installed here."""
-    from creval.catalogue.registry_entries import RegistryEntry, read_entries
-    from creval.plugins.distributions import installed_version
-
-    def fits(entry: RegistryEntry) -> bool:
-        text = " ".join((entry.plugin, entry.package, entry.title, *entry.tasks)).lower()
-        return not words or any(word.lower() in text for word in words)
-
-    entries = [(entry, installed_version(entry.package)) for entry in read_entries() if fits(entry)]
-    if as_json:
-        records = [
-            {
-                "plugin": entry.plugin,
-                "package": entry.package,
-                "version": entry.version,
-                "installed": installed,
-                "licence": entry.licence,
-                "repository": entry.repository,
-                "commit": entry.commit,
-                "title": entry.title,
-                "tasks": {name: dict(task) for name, task in entry.tasks.items()},
-            }
-            for entry, installed in entries
-        ]
-        click.echo(json_text(records))
-        return
-    head = ("PLUGIN", "PACKAGE", "VERSION", "INSTALLED", "TASKS", "LICENCE", "TITLE")
-    rows = [
-        (each.plugin, each.package, each.version, here or "-", str(len(each.tasks)), each.licence, each.title)
-        for each, here in entries
-    ]
-    _print_columns([head], rows)
 
 
 def _row(header: TaskHeader, variants: str = "") -> Row:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from creval.errors import Problem, TaskError, UnknownNameError, UsageError
-from creval.tasks.yaml.nodes import Node, plain
-from creval.tasks.yaml.schema import named_validator, problems_of
-from creval.tasks.yaml.yaml_reader import read_yaml
+from creval.plugin import UnknownNameError, UsageError
+from creval.plugin.authoring import Node, TaskError, named_validator, plain, problems_of, read_yaml
+from creval.plugin.checking import Problem
 
 __all__ = ["SHIPPED", "RegistryEntry", "read_entries", "read_entry"]
 
 
 SHIPPED = Path(__file__).parent / "entries"
 
-"""The entries that this version of creval knows."""
+"""The entries that this version of creval-testing knows."""
 
 _SHOWN = 40
 
