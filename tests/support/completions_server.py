@@ -61,6 +61,7 @@ class CompletionsServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else the body waits 40 ms until the head is acknowledged
 
             def log_message(self, *args: Any) -> None:
                 """Say nothing."""

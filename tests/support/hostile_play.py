@@ -19,23 +19,23 @@ __all__ = ["HARD", "Use", "fault_of", "play", "scorers_of", "uses_of"]
 
 HARD: Sequence[str] = (
     "null",
-    "\n" * 3_000 + "x",
-    "[[" + " " * 3_000 + "x. " + "." * 3_000 + "x (" + " " * 3_000 + "to " + "\n" * 3_000,
+    "\n" * 1_100 + "x",
+    "[[" + " " * 1_100 + "x. " + "." * 1_100 + "x (" + " " * 1_100 + "to " + "\n" * 1_100,
     "\x00\ud800\u2028 half a pair",
-    "[[[]]]" * 3_000,
-    '{"score": ' * 3_000,
-    '["a", ' * 3_000 + "1" + "]" * 3_000,
+    "[[[]]]" * 1_100,
+    '{"score": ' * 1_100,
+    '["a", ' * 1_100 + "1" + "]" * 1_100,
     '{"score": 1e400, "max": NaN, "verdict": Infinity, "words": [-Infinity, 1e999]}',
     '[null, {}, [], 1e400, true, {"score": [[4]], "paths": [[1, 2], null], "reasoning": 7}]',
     "Score: " + "9" * 5_000 + "\n[[1e999999]] [[NaN]] ([-1]) <score>" + "1" * 400 + "/0</score>",
-    "[[YES]] [[NO]] [[]] [[POINT]] [[Score]]: [[YES " + "a" * 10_000,
+    "[[YES]] [[NO]] [[]] [[POINT]] [[Score]]: [[YES " + "a" * 3_000,
     "[[Initialisation]] [[POINT]]: \x00 [[POINT]]: [[General thoughts/opinion]] [[Score]] [[-1e308]] ([1e308])",
-    "- " + "for loop, " * 2_000 + "\n- **if statement**: \x07\n" * 500,
+    "- " + "for loop, " * 600 + "\n- **if statement**: \x07\n" * 250,
     "```python\nimport sys\ndef solve():\n    return " + "+".join("1" * 400) + "\nsolve()\n```",
     "```python\ndef solve():\n    return " + "not " * 900 + "1\nsolve()\n```",
     "```python\ndef solve():\n    return " + "lambda: " * 500 + "1\nsolve()\n```",
-    "<ANSWER> " * 500 + "\u0660\u0661 1/0 \\frac{1}{0} \\boxed{" * 500,
-    "\u65e5\u672c\u8a9e\u3001\U0001f9ea e" + "\u0301" * 500 + "\n" * 2_000,
+    "<ANSWER> " * 250 + "\u0660\u0661 1/0 \\frac{1}{0} \\boxed{" * 250,
+    "\u65e5\u672c\u8a9e\u3001\U0001f9ea e" + "\u0301" * 250 + "\n" * 600,
 )
 """Numbers out of range, structures too deep for a recursive reader, programs that end a parser, halves of verdicts."""
 

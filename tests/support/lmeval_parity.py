@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.lmeval_evaluate import evaluate
 from support.lmeval_server import GeneratingServer
 
 from creval import RunOptions, open_run, run
@@ -41,7 +42,6 @@ def manager() -> Any:
 
 def run_both(tasks: Sequence[str], server: GeneratingServer, folder: Path, chat: bool = False, **settings: Any) -> Both:
     """Run tasks by both. `settings` are options of lm-eval's command, which are creval's conditions."""
-    from lm_eval.evaluator import simple_evaluate
     from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
     if chat:
@@ -49,7 +49,7 @@ def run_both(tasks: Sequence[str], server: GeneratingServer, folder: Path, chat:
     else:
         model = LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=LONGEST)
     server.restart()
-    theirs = simple_evaluate(
+    theirs = evaluate(
         model,
         tasks=list(tasks),
         bootstrap_iters=aggregation.ITERATIONS,
@@ -58,7 +58,6 @@ def run_both(tasks: Sequence[str], server: GeneratingServer, folder: Path, chat:
         task_manager=manager(),
         **settings,
     )
-    assert theirs is not None
     server.restart()
     conditions = {name: [value] for name, value in settings.items()} | ({"apply_chat_template": [True]} if chat else {})
     options = RunOptions(base_url=server.url, output=folder, concurrency=1, conditions=conditions)
