@@ -63,6 +63,9 @@ def invoke(arguments: Sequence[str]) -> int:
             traceback.print_exc()
         _complain("\n".join([_message_of(error, words), *getattr(error, "__notes__", ())]))
         return error.exit_code
+    except click.NoSuchOption as error:
+        _show_unknown(error)
+        return 2
     except click.ClickException as error:
         error.show()
         return 2
@@ -98,6 +101,16 @@ def _message_of(error: CrevalError, words: Sequence[str]) -> str:
     if advise is not None:
         advise(shlex.join(["creval", *words]))
     return str(error)
+
+
+def _show_unknown(error: click.NoSuchOption) -> None:
+    """Show the error of an unknown option; of one of lm-eval's, what to type in its place."""
+    from creval.cli.lm_eval_options import instead_of
+
+    instead = instead_of(error.option_name)
+    if instead is not None:
+        error.message, error.possibilities = instead, None
+    error.show()
 
 
 def _reader_gone() -> int:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from creval.errors import UsageError
-from creval.plugins.registry import Registry
+from creval.plugins.registry import Component, Registry
+from creval.tasks.sections.settings import varied_settings
 from creval.tasks.task_model import FewShot, PromptMessage, Task
 from creval.types.content import TextPart
 from creval.types.messages import Message
@@ -43,7 +44,7 @@ def _examples(task: Task, registry: Registry) -> FewShot:
     roles = [message.role for message in task.prompts.get(_PROMPT, ())]
     if _PROMPT not in protocol.prompts or "user" not in roles:
         what = f"{task.name!r} takes no examples: its protocol {task.protocol.name!r} asks in its own way"
-        raise UsageError(what, where=_FEW_SHOT, fix="Leave the task or the option out.")
+        raise UsageError(what, where=_FEW_SHOT, fix=_own_way(protocol, "num_fewshot", "N"))
     unknown = UsageError(
         f"{task.name!r} does not say how an example is answered",
         where=_FEW_SHOT,
@@ -73,7 +74,13 @@ def check_system(tasks: Sequence[Task], registry: Registry, people: bool) -> Non
         protocol = registry.get("protocol", task.protocol.name)
         if protocol.protocol_traits(task.protocol.parameters).loglikelihood:
             what = f"{task.name!r} asks how likely texts are, and a text has no system message"
-            raise UsageError(what, where="--system", fix="Leave the task or the option out.")
+            raise UsageError(what, where="--system", fix=_own_way(protocol, "system_instruction", "TEXT"))
+
+
+def _own_way(protocol: Component, setting: str, value: str) -> str:
+    """Return what to do in place of an option: the protocol's own setting for it, where conditions vary one."""
+    varies = varied_settings(protocol)
+    return f"Use --condition {setting}={value}." if setting in varies else "Leave the task or the option out."
 
 
 def with_system(messages: Sequence[Message], system: str | None) -> Sequence[Message]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, cast
 
@@ -79,7 +80,8 @@ class Collections:
         """Return (plugin, task) of the names that a pattern `plugin/...` fits; none where it names no collection."""
         plugin, _, short = pattern.partition("/")
         found = self.of(plugin)
-        return [] if found is None else [(plugin, task) for task in found.tasks() if fnmatchcase(task.name, short)]
+        fits = re.compile(translate(short)).match
+        return [] if found is None else [(plugin, task) for task in found.tasks() if fits(task.name)]
 
     def owner(self, file: Path) -> tuple[str, Path] | None:
         """Return plugin and folder of the collection that a file (resolved) was written by, or None."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from creval.plugin.collections import CollectedTask, cache_folder
-from creval_lmeval.names import INSTALL, Named, installed, need_lm_eval
-from creval_lmeval.roots import digest_for, known
+from creval_lmeval.names import INSTALL, installed, need_lm_eval
+from creval_lmeval.roots import digest_for, known, listed
 
 __all__ = ["LmEvalTasks"]
 
@@ -21,6 +21,8 @@ class LmEvalTasks:
         found = installed()
         if found is None:
             return f"Tasks of lm-eval, which is not installed: {INSTALL}"
+        if found.too_old:
+            return f"Tasks of lm-eval, of which {found.version} is too old: {INSTALL} --upgrade"
         return f"Tasks and groups of lm-eval {found.version}, unchanged (creval ls 'lmeval/*')"
 
     @property
@@ -30,7 +32,7 @@ class LmEvalTasks:
 
     def tasks(self) -> Sequence[CollectedTask]:
         """Return all names."""
-        return [CollectedTask(each.name, _about(each), "task" if each.kind == "task" else "suite") for each in _all()]
+        return [CollectedTask(*line) for line in listed()]
 
     def has(self, name: str) -> bool:
         """Whether there is a task, group or tag of this name. Raises MissingPartError without lm-eval."""
@@ -50,15 +52,3 @@ class LmEvalTasks:
             text = task_text(name, sources) if named is None or named.kind == "task" else suite_text(name)
             write_text(file, text)
         return file
-
-
-def _all() -> Sequence[Named]:
-    return sorted(known().values(), key=lambda each: each.name)
-
-
-def _about(named: Named) -> str:
-    if named.kind == "tag":
-        return f"tag, {len(named.members)} tasks"
-    if named.kind == "group":
-        return "group"
-    return f"{named.output or 'task in Python'}{', runs programs' if named.unsafe else ''}"

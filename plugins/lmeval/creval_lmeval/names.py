@@ -5,21 +5,32 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from creval.plugin import MissingPartError
-from creval.plugin.collections import cache_folder
+from creval.plugin.collections import cache_folder, installed_version
 
-__all__ = ["INSTALL", "Installed", "Named", "digest_of", "installed", "names_in", "need_lm_eval", "own_version"]
+__all__ = [
+    "INSTALL",
+    "Installed",
+    "Named",
+    "digest_of",
+    "installed",
+    "lines_in",
+    "names_in",
+    "need_lm_eval",
+    "write_index",
+]
 
 INSTALL = "pip install 'creval-lmeval[lm-eval]'"
-_FORM = 1
+_FORM = 2
 """Of the index and of the written task files; raised when either changes."""
+_OLDEST = (0, 4, 13)
 
 
 class Named(NamedTuple):
@@ -44,16 +55,13 @@ class Installed:
     def cache(self) -> Path:
         """Where the index and the written task files are kept."""
         where = hashlib.sha256(str(self.tasks).encode()).hexdigest()[:8]
-        return cache_folder() / "lmeval" / f"{self.version}-{own_version()}-{_FORM}-{where}"
+        own = installed_version("creval-lmeval") or "0"
+        return cache_folder() / "lmeval" / f"{self.version}-{own}-{_FORM}-{where}"
 
-
-@cache
-def own_version() -> str:
-    """Return the version of this plugin."""
-    try:
-        return version("creval-lmeval")
-    except PackageNotFoundError:
-        return "0"
+    @property
+    def too_old(self) -> bool:
+        """Whether it is older than 0.4.13, which has other parts."""
+        return tuple(int(each) for each in re.findall(r"\d+", self.version)[:3]) < _OLDEST
 
 
 @cache
@@ -62,17 +70,18 @@ def installed() -> Installed | None:
     found = importlib.util.find_spec("lm_eval")
     if found is None or not found.submodule_search_locations:
         return None
-    try:
-        return Installed(version("lm_eval"), Path(next(iter(found.submodule_search_locations))) / "tasks")
-    except PackageNotFoundError:
-        return None
+    version = installed_version("lm_eval")
+    return Installed(version, Path(next(iter(found.submodule_search_locations))) / "tasks") if version else None
 
 
 def need_lm_eval() -> Installed:
-    """Return the installed lm-eval. Raises MissingPartError where there is none."""
+    """Return the installed lm-eval. Raises MissingPartError where there is none, or one that is too old."""
     found = installed()
     if found is None:
         raise MissingPartError("tasks of lm-eval need lm-eval, which is not installed", fix=f"Install it: {INSTALL}")
+    if found.too_old:
+        what = f"tasks of lm-eval need lm-eval 0.4.13 or later, and {found.version} is installed"
+        raise MissingPartError(what, fix=f"Install it: {INSTALL} --upgrade")
     return found
 
 
@@ -81,11 +90,34 @@ def names_in(folder: Path, file: Path) -> Mapping[str, Named]:
     try:
         rows = json.loads(file.read_bytes())
     except (OSError, ValueError):
-        from creval.plugin.report import write_text
-
         rows = _built(folder)
-        write_text(file, json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
+        write_index(file, rows)
     return {row[0]: Named(row[0], row[1], row[2], row[3], row[4], tuple(row[5])) for row in rows}
+
+
+def lines_in(folder: Path, file: Path) -> Sequence[Sequence[str]]:
+    """Return name, title and `task` or `suite` of what a folder of tasks holds: the flat part of the index."""
+    flat = file.with_suffix(".tsv")
+    if not flat.is_file():
+        file.unlink(missing_ok=True)
+        names_in(folder, file)
+    return [line.split("\t") for line in flat.read_text(encoding="utf-8").splitlines()]
+
+
+def write_index(file: Path, rows: Sequence[Sequence[Any]]) -> None:
+    """Write the index, and before it what a list shows, a line for each name: a list parses no more than that."""
+    from creval.plugin.report import write_text
+
+    lines = ("\t".join(_shown(Named(*row))) for row in rows)
+    write_text(file.with_suffix(".tsv"), "".join(f"{line}\n" for line in lines))
+    write_text(file, json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
+
+
+def _shown(named: Named) -> tuple[str, str, str]:
+    title = f"{named.output or 'task in Python'}{', runs programs' if named.unsafe else ''}"
+    if named.kind != "task":
+        title = f"tag, {len(named.members)} tasks" if named.kind == "tag" else "group"
+    return named.name, " ".join(title.split()), "task" if named.kind == "task" else "suite"
 
 
 def _built(folder: Path) -> list[list[Any]]:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from creval.plugin import DataError
 from creval.plugin.collections import State
-from creval_lmeval.names import Named, digest_of, installed, names_in
+from creval_lmeval.names import Named, digest_of, installed, lines_in, names_in
 
-__all__ = ["Root", "digest_for", "include", "known", "root_of", "roots", "withdraw"]
+__all__ = ["Root", "digest_for", "include", "known", "listed", "root_of", "roots", "withdraw"]
 
 _LIST = "lmeval_folders.json"
 _LOG = logging.getLogger("creval")
@@ -78,16 +78,26 @@ def _write(state: State, folders: Sequence[str]) -> None:
 @lru_cache(maxsize=1)
 def known() -> Mapping[str, Named]:
     """Return all names: lm-eval's, and over them those of the included folders."""
-    found: dict[str, Named] = {}
+    return {name: each for place in _places() for name, each in names_in(*place).items()}
+
+
+def listed() -> Sequence[Sequence[str]]:
+    """Return name, title and kind of all that `known` has, sorted by name."""
+    found = {line[0]: line for place in _places() for line in lines_in(*place)}
+    return [found[name] for name in sorted(found)]
+
+
+def _places() -> Iterator[tuple[Path, Path]]:
+    """Yield the folders whose tasks may be used, each with its index."""
     own = installed()
-    if own is not None:
-        found.update(names_in(own.tasks, own.cache / "names.json"))
+    if own is None or own.too_old:
+        return
+    yield own.tasks, own.cache / "names.json"
     for root in roots():
-        if not root.trusted:
+        if root.trusted:
+            yield root.folder, own.cache / root.digest[:16] / "names.json"
+        else:
             _LOG.warning("%s has changed since you allowed it; to use it: creval lmeval include %s", *[root.folder] * 2)
-        elif own is not None:
-            found.update(names_in(root.folder, own.cache / root.digest[:16] / "names.json"))
-    return found
 
 
 def digest_for(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,13 +39,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def index_some() -> None:
-    """Make an index of some folders: the whole takes seconds (`test_names` makes it)."""
+    """Make an index of some folders: the whole takes seconds."""
     found = names.installed()
     assert found is not None
     rows = sorted(row for folder in FOLDERS for row in names._built(found.tasks / folder))
-    file = found.cache / "names.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(list({row[0]: row for row in rows}.values())))
+    names.write_index(found.cache / "names.json", list({row[0]: row for row in rows}.values()))
     known.cache_clear()
     load_task.cache_clear()
 

@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from creval.plugin import DataError, MissingPartError, nearest
 from creval.plugin.collections import cache_folder
+from creval.plugin.collections import installed_version as version
 
 __all__ = ["INSTALL", "Made", "entry", "installed_version", "levels_of", "names", "need_library", "open_set"]
 
@@ -36,12 +36,7 @@ def installed_version() -> str | None:
 
     The version in the module itself is older than the package's.
     """
-    if importlib.util.find_spec("reasoning_gym") is None:
-        return None
-    try:
-        return version("reasoning-gym")
-    except PackageNotFoundError:
-        return None
+    return None if importlib.util.find_spec("reasoning_gym") is None else version("reasoning-gym")
 
 
 def need_library() -> str:

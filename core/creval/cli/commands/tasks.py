@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from creval.cli import completion
 from creval.errors import nearest
 from creval.escape import json_text, visible
 
 if TYPE_CHECKING:
+    from creval.plugins.loader import Plugins
     from creval.tasks.task_collections import CollectedTask, Collections
     from creval.tasks.task_model import CombinedMetric, MetricSpec, Task
     from creval.tasks.yaml.headers import TaskHeader
@@ -48,8 +48,9 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
 
     plugins = load_plugins()
     index = TaskIndex(plugins)
-    headers = [header for header in index.headers() if _matches(header, words)]
-    for problem in index.problems():
+    elsewhere = _name_collections_alone(words, plugins)
+    headers = [] if elsewhere else [header for header in index.headers() if _matches(header, words)]
+    for problem in () if elsewhere else index.problems():
         click.echo(visible(" ".join(str(problem).split())), err=True)
     for failure in plugins.failures:
         click.echo(f"plugin {failure.name} could not be loaded: see creval plugins", err=True)
@@ -69,6 +70,12 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
         click.echo(visible(f"No task matches {' '.join(words)!r}.{guess} All tasks: creval ls --all"))
     elif not rows:
         click.echo("There are none: no plugin brings any (see creval plugins)")
+
+
+def _name_collections_alone(words: Sequence[str], plugins: Plugins) -> bool:
+    """Whether all words are patterns in collections of plugins without task files, so that none has to be read."""
+    named = {word.partition("/")[0] if "/" in word else None for word in words}
+    return bool(named) and named <= plugins.collections.keys() - {plugin for plugin, _ in plugins.task_folders}
 
 
 def _row(header: TaskHeader, variants: str = "") -> Row:
@@ -135,7 +142,7 @@ def _record(header: TaskHeader) -> dict[str, object]:
 
 
 def _print_columns(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(row[column]) for row in (*head, *rows)) for column in range(len(head[0]))]
+    widths = [max(map(len, column)) for column in zip(*head, *rows, strict=True)]
     every = ("  ".join(map(str.ljust, row, widths)) for row in (*head, *rows))
     click.echo("\n".join(visible(line).rstrip() for line in every))
 
@@ -245,6 +252,8 @@ def _parity(stated: Mapping[str, Any]) -> str:
 
 
 def _yaml(value: object) -> str:
+    import yaml  # not at the start, which a list of a collection waits for
+
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).removesuffix("\n")
 
 
