@@ -361,7 +361,8 @@ def make_data(folder: Path, docs: int = DOCS) -> None:
             for number, split in enumerate(splits):
                 file = folder / name / config / f"{split}.jsonl"
                 file.parent.mkdir(parents=True, exist_ok=True)
-                rows = [row(n + number) for n in range(docs + (1 if split == "train" else 0))]
+                count = docs + (split == "train") + 3 * (config == "wmdp-chem")  # a group weights tasks by size
+                rows = [row(n + number) for n in range(count)]
                 file.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
                 lines += [f"  - split: {split}", f"    path: {config}/{split}.jsonl"]
         (folder / name / "README.md").write_text("\n".join([*lines, "---", ""]), encoding="utf-8")

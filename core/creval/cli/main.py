@@ -108,9 +108,7 @@ def _show_unknown(error: click.NoSuchOption) -> None:
     from creval.cli.lm_eval_options import instead_of
 
     instead = instead_of(error.option_name)
-    if instead is not None:
-        error.message, error.possibilities = instead, None
-    error.show()
+    (error if instead is None else click.UsageError(instead, error.ctx)).show()
 
 
 def _reader_gone() -> int:

@@ -32,7 +32,7 @@ class LmEvalTasks:
 
     def tasks(self) -> Sequence[CollectedTask]:
         """Return all names."""
-        return [CollectedTask(*line) for line in listed()]
+        return [CollectedTask(name, title, "task" if kind == "task" else "suite") for name, title, kind in listed()]
 
     def has(self, name: str) -> bool:
         """Whether there is a task, group or tag of this name. Raises MissingPartError without lm-eval."""

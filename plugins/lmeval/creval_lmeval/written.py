@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from creval_lmeval.groups import read_group
+from creval_lmeval.groups import Group, read_group
 from creval_lmeval.library import LoadedTask, load_task
 from creval_lmeval.names import need_lm_eval
 from creval_lmeval.roots import known
 from creval_lmeval.shapes import error_form, metric_form
+from creval_lmeval.stated import stated_numbers
 
 __all__ = ["suite_text", "task_text", "version_of"]
 
@@ -125,18 +126,32 @@ def _nothing(kind: str) -> Any:
 
 
 def suite_text(name: str) -> str:
-    """Return the suite file of a group or tag; no task is loaded."""
+    """Return the suite file of a group or tag; no task is loaded. Its metrics are the group's own numbers."""
     lm_eval = need_lm_eval().version
     group = read_group(name, known())
+    metrics = [
+        {"name": metric, "average": "weighted" if weighted else "macro"} for metric, weighted in stated_numbers(group)
+    ]
     data = {
         "schema": 1,
         "suite": name,
         "named_by": "lm-eval",
         "version": version_of(group.version or 0, lm_eval),
         "title": f"{name}, as lm-eval {lm_eval} has it",
-        "tasks": [f"lmeval/{task}" for task in group.tasks()],
+        **({"metrics": metrics} if metrics else {}),
+        "tasks": [*_entries(group)],
     }
     return _dumped(data)
+
+
+def _entries(group: Group) -> Iterator[str | dict[str, str]]:
+    """Yield the tasks of a group; a group in it that nothing changes is a suite, which has its own numbers."""
+    yield from dict.fromkeys(f"lmeval/{member.name}" for member in group.members)
+    for inner in group.groups:
+        if inner.name in known() and read_group(inner.name, known()) == inner:
+            yield {"suite": f"lmeval/{inner.name}"}
+        else:
+            yield from (f"lmeval/{task}" for task in inner.tasks())
 
 
 def _dumped(data: Mapping[str, Any]) -> str:
