@@ -121,6 +121,12 @@ def translated(n: int) -> Row:
     return {"translation": {"ro": f"Povestea {n} despre {THINGS[n % 7]}.", "en": english}}
 
 
+def squad(n: int) -> Row:
+    starts = {"text": [THINGS[n % 7], f"the {THINGS[n % 7]}"][: 1 + n % 2], "answer_start": [4, 0][: 1 + n % 2]}
+    answers = {"text": [], "answer_start": []} if n % 3 == 2 else starts
+    return {"id": f"q{n}", "title": "Made", "context": story(n), "question": f"{question(n)}?", "answers": answers}
+
+
 def _choices(*names: str) -> Callable[[int], Row]:
     return lambda n: dict(zip(names, options(n, len(names)), strict=True))
 
@@ -249,6 +255,7 @@ SOURCES: Mapping[str, Mapping[str, tuple[Sequence[str], Callable[[int], Row]]]] 
     "regisss/math_qa": {"default": (("train", "validation", "test"), math_qa)},
     "EleutherAI/mutual": {"mutual": (("train", "validation"), mutual)},
     "nyu-mll/blimp": {"causative": (("train",), lambda n: {"sentence_good": story(n), "sentence_bad": story(n)[::-1]})},
+    "lighteval/squad_v2": {"default": (("train", "validation"), squad)},
     "allenai/swag": {
         "regular": (
             ("train", "validation"),
@@ -339,6 +346,7 @@ FOLDERS = (
     "pile_10k",
     "piqa",
     "sciq",
+    "squadv2",
     "super_glue/cb",
     "super_glue/copa",
     "translation",

@@ -153,6 +153,10 @@ def _difference(one: Any, other: Any) -> float:
         if not isinstance(one, list) or len(one) != len(other):
             return 1.0
         return max((_difference(*pair) for pair in zip(one, other, strict=True)), default=0.0)
+    if isinstance(other, Mapping):
+        if not isinstance(one, Mapping) or one.keys() != other.keys():
+            return 1.0
+        return max((_difference(one[name], other[name]) for name in other), default=0.0)
     if isinstance(one, int | float) and isinstance(other, int | float):
         return abs(float(one) - float(other))
     return 0.0 if one == other else 1.0

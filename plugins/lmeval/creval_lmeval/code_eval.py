@@ -8,14 +8,13 @@ that numbers are equal by construction. A task that runs programs in a way of it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 from creval.plugin import DataError
 
-__all__ = ["RUNNER", "SECONDS", "CodeEval", "check_unsafe", "sandboxed_metric"]
+__all__ = ["RUNNER", "SECONDS", "CodeEval", "check_unsafe"]
 
 Runner = Callable[[str], bool]
 SECONDS = 3.0
@@ -56,26 +55,6 @@ def _mean(values: Sequence[float]) -> float:
 def _chance(total: int, right: int, k: int) -> float:
     """Return the unbiased chance that one of k candidates passes (Chen et al. 2021, arXiv:2107.03374, Eq. 1)."""
     return 1.0 if total - right < k else 1.0 - math.comb(total - right, k) / math.comb(total, k)
-
-
-@contextmanager
-def sandboxed_metric() -> Iterator[None]:
-    """Give a task that is imported meanwhile this in the place of `code_eval`; other metrics are fetched as ever."""
-    try:
-        import evaluate
-    except ImportError:  # an extra of lm-eval
-        yield
-        return
-    fetch = evaluate.load
-
-    def load(path: str, *args: Any, **given: Any) -> Any:
-        return CodeEval() if path == "code_eval" else fetch(path, *args, **given)
-
-    evaluate.load = load
-    try:
-        yield
-    finally:
-        evaluate.load = fetch
 
 
 def check_unsafe(name: str, task: Any) -> None:

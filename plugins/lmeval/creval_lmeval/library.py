@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.plugin import DataError, UnknownNameError, UsageError
-from creval_lmeval.code_eval import check_unsafe, sandboxed_metric
+from creval_lmeval.adapters import adapted_metrics, with_adapters
+from creval_lmeval.code_eval import check_unsafe
 from creval_lmeval.groups import Member, find_member
 from creval_lmeval.names import need_lm_eval
 from creval_lmeval.roots import known, root_of
@@ -162,7 +163,7 @@ class LoadedTask:
         from lm_eval.api.metrics import mean
 
         found: Callable[[Sequence[Any]], Any] = self.task.aggregation().get(metric, mean)
-        return found
+        return found if getattr(found, "__module__", "") == mean.__module__ else with_adapters(found)
 
 
 def _enough(doc: int) -> int:
@@ -222,9 +223,10 @@ def load_task(name: str, sources: str = "") -> LoadedTask:
     try:
         random.seed(_SEED)
         np.random.seed(_NUMPY_SEED)
-        with quiet(), sandboxed_metric():
+        with quiet(), adapted_metrics():
             task = _made(name)
             check_unsafe(name, task)
+            _check_media(name, task)
             docs = list(task.eval_docs)
         after = Globals.now()
     except (DataError, UsageError, UnknownNameError):
@@ -248,6 +250,16 @@ def _made(name: str) -> Any:
 
         return ConfigurableTask(config={"metadata": {}, **member.overrides, "task": name})
     return factory.build(task_entry(member.base), overrides={"task": member.base, **member.overrides}, registry={})
+
+
+def _check_media(name: str, task: Any) -> None:
+    """Raise DataError where a task asks with images or audio."""
+    if getattr(task, "MULTIMODAL", False):
+        raise DataError(
+            "the task asks with images or audio, which creval-lmeval does not send",
+            where=f"lmeval/{name}",
+            fix="Leave it out, or write a task of creval, whose prompts may show images (docs/task-yaml.md).",
+        )
 
 
 def _not_loaded(name: str, error: Exception) -> DataError:

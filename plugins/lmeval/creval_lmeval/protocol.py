@@ -82,9 +82,6 @@ class LmEvalRequests:
     async def _generate(self, session: Session, loaded: LoadedTask, arguments: Sequence[Any]) -> None:
         """Ask for a text. One that was cut, declined or is empty ends the sample, and is scored all the same."""
         context, given = arguments[0], dict(arguments[1])
-        if len(arguments) > 2:
-            what = "the task asks with images or audio, which this version does not send"
-            raise UsageError(what, where=session.context.task, fix="Leave it out.")
         in_chat = isinstance(context, Chat)
         settings = _generation(given, in_chat)
         if in_chat:
