@@ -72,7 +72,13 @@ $(EEE): $(INSTALLED)
 	done
 	@touch $@
 
+# What each of the processes of the tests would else compile for itself: the tests' bytecode, and KUMO's search.
+define compile_once
+$(BIN)/python tools/compile_search.py & $(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1; wait
+endef
+
 test: lint $(TORCH) $(EEE)
+	@$(compile_once)
 	CREVAL_EEE=$$(ls $(abspath $(VENV))/eee/bin/every_eval_ever 2>/dev/null) $(BIN)/python -m pytest -n 3 --dist loadfile --only-listed-skips --costs
 
 check: lint

@@ -42,6 +42,12 @@ def test_the_tests_install_torch_lint_and_refuse_unlisted_skips(tmp_path: Path) 
     assert "plugins/encoders[test]" in listed
 
 
+def test_what_all_workers_need_is_compiled_once_before_they_start(tmp_path: Path) -> None:
+    listed = steps("test", tmp_path / "venv")
+    places = [listed.index(word) for word in ("tools/compile_search.py", "--collect-only", "-n 3")]
+    assert places == sorted(places)
+
+
 def test_torch_has_a_stamp_of_its_own(tmp_path: Path) -> None:
     venv = tmp_path / "venv"
     venv.mkdir()
