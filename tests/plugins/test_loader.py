@@ -210,6 +210,18 @@ def test_the_first_copy_on_the_path_counts(site: Path, tmp_path: Path) -> None:
     assert [info.version for info in plugins.infos if info.name == "sound"] == ["1.2.0"]
 
 
+def test_plugins_load_anew_only_where_something_was_installed(site: Path, tmp_path: Path) -> None:
+    """Not where a run's folder is made next to the user's script, which is on the import path."""
+    script = tmp_path / "script"
+    script.mkdir()
+    path = [str(script), str(site)]
+    first = load_plugins(path=path)
+    (script / "run").mkdir()
+    assert load_plugins(path=path) is first
+    write_distribution(script, "creval-late", {"late_plugin.py": ""}, {"late": "late_plugin"})
+    assert [each.name for each in load_plugins(path=path).failures] == ["late"]  # it is found, though not on sys.path
+
+
 def test_the_limit_loads_only_what_it_names(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add(site, "green", COMPONENTS)
     assert [info.name for info in load(site).infos] == ["core", "green", "sound"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -146,7 +147,10 @@ def core_version(plugins: Plugins) -> str:
 
 def library_data() -> dict[str, str]:
     """Return the versions of the libraries on which it depends how an answer is read."""
-    return {name: importlib.metadata.version(name) for name in _READING}
+    return {name: _version(name) for name in _READING}
+
+
+_version = functools.cache(importlib.metadata.version)
 
 
 def plugin_data(plugins: Plugins) -> list[dict[str, str]]:

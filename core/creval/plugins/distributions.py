@@ -7,9 +7,11 @@ because importing that module alone costs more than the rest of a start.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +108,8 @@ _FAMILIES = {
 }
 """How the names of the tasks of a distribution begin, up to the first `_`."""
 
+_CLOCK_TICK_NS = 50_000_000
+"""Two changes of a folder within this time may bear the same time."""
 _REQUIREMENT = re.compile(r"creval(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$", re.IGNORECASE)
 
 
@@ -130,21 +134,39 @@ def find_distributions(path: Sequence[str] | None = None) -> Sequence[Distributi
     Of two copies of one distribution the one first on the path counts, as it does for imports.
     """
     entries = dict.fromkeys(sys.path if path is None else path)
-    return _distributions(tuple((entry or str(Path.cwd()), _changed(entry)) for entry in entries))
+    at = (entry or str(Path.cwd()) for entry in entries)
+    return _distributions(tuple((_changed(entry), folders) for entry in at if (folders := _folders_in(entry))))
 
 
 def _changed(folder: str) -> int:
     try:
-        return os.stat(folder or ".").st_mtime_ns  # noqa: PTH116
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116
     except OSError:
         return 0
 
 
+def _folders_in(entry: str) -> Sequence[str]:
+    """Return the dist-info folders of a folder. They are remembered until it changes: an installation changes it."""
+    changed = _changed(entry)
+    recent = time.time_ns() - changed < _CLOCK_TICK_NS
+    return _listed.__wrapped__(entry, changed) if recent else _listed(entry, changed)
+
+
+@functools.lru_cache(maxsize=256)
+def _listed(entry: str, _changed: int) -> Sequence[str]:
+    """List them as text: at every start there are hundreds, and Path objects would cost milliseconds."""
+    try:
+        names = os.listdir(entry)  # noqa: PTH208
+    except OSError:
+        return ()
+    return tuple(f"{entry}/{name}" for name in sorted(names) if name.endswith((".dist-info", ".egg-info")))
+
+
 @functools.lru_cache(maxsize=4)
-def _distributions(path: tuple[tuple[str, int], ...]) -> Sequence[Distribution]:
-    """Return those of folders that were changed at these times: an installation changes its folder."""
+def _distributions(path: tuple[tuple[int, Sequence[str]], ...]) -> Sequence[Distribution]:
+    """Return those of dist-info folders, which are listed with the time at which the folder around them changed."""
     found: dict[str, Distribution] = {}
-    for folder in _metadata_folders([entry for entry, _ in path]):
+    for folder in itertools.chain.from_iterable(folders for _, folders in path):
         plugins = _entry_points(folder)
         if plugins:
             name, version, core_api = _metadata(folder)
@@ -176,15 +198,8 @@ def absent_distribution_of_task(name: str) -> str | None:
 
 
 def _metadata_folders(path: Sequence[str]) -> Iterator[str]:
-    """Yield dist-info folders as text: at every start there are hundreds, and Path objects would cost milliseconds."""
     for entry in dict.fromkeys(path):
-        try:
-            names = os.listdir(entry or ".")  # noqa: PTH208
-        except OSError:
-            continue
-        for name in sorted(names):
-            if name.endswith((".dist-info", ".egg-info")):
-                yield f"{entry or '.'}/{name}"
+        yield from _folders_in(entry or str(Path.cwd()))
 
 
 def _entry_points(folder: str) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -233,13 +234,18 @@ class TaskIndex:
 
     # --- files ---------------------------------------------------------------------------------------
 
+    @functools.cached_property
+    def _real_folders(self) -> Sequence[tuple[str, Path, Path]]:
+        """Plugin, folder of tasks, and that folder without symbolic links."""
+        return [(plugin, folder, folder.resolve()) for plugin, folder in self._plugins.task_folders]
+
     def owner(self, file: Path) -> Owner:
         """Return the plugin that a file belongs to."""
         from creval.tasks.task_paths import Owner
 
         real = file.resolve()
-        for plugin, folder in self._plugins.task_folders:
-            if real.is_relative_to(folder.resolve()):
+        for plugin, _, folder in self._real_folders:
+            if real.is_relative_to(folder):
                 return Owner.of(self._plugins.info(plugin))
         collected = self.collections.owner(real)
         return Owner() if collected is None else Owner.of(self._plugins.info(collected[0]))
@@ -247,8 +253,8 @@ class TaskIndex:
     def bounds(self, file: Path) -> Sequence[Path]:
         """Return the folders that no path in a file may lead out of: its own, or those of its plugin."""
         real = file.resolve()
-        for plugin, folder in self._plugins.task_folders:
-            if real.is_relative_to(folder.resolve()):
+        for plugin, folder, resolved in self._real_folders:
+            if real.is_relative_to(resolved):
                 info = self._plugins.info(plugin)
                 return [folder, *([info.folder] if info is not None and info.folder is not None else [])]
         return [file.parent]
