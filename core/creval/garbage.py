@@ -8,7 +8,7 @@ __all__ = ["collect_from_here"]
 
 
 def collect_from_here() -> None:
-    """Start collecting where the entry point has put it off, and never look through what is there already."""
+    """Start garbage collection, which the entry point postponed, without examining existing objects."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()

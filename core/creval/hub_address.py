@@ -20,7 +20,7 @@ def hub_address() -> str:
 
 
 def hub_answers() -> bool:
-    """Whether somebody answers at the Hub's address. Behind a proxy it is the proxy's affair, and taken for granted."""
+    """Whether a server answers at the Hub's address. Behind a proxy it is assumed to."""
     address = urlsplit(hub_address())
     if any(getproxies().get(scheme) for scheme in (address.scheme, "all")):
         return True

@@ -289,7 +289,7 @@ def _read_after(text: str) -> tuple[Decimal, str] | None:
 
 
 def _is_variable(word: str) -> bool:
-    """Whether a word is a single letter that stands for no unit."""
+    """Whether a word is a single letter that is not a unit."""
     return len(word) == 1 and word.isascii() and word not in _UNIT_LETTERS
 
 
@@ -344,7 +344,7 @@ _MINUS_WORD = re.compile(r"(?:(?P<digit>[0-9)]) +)?\b(?:minus|(?P<negative>negat
 
 
 def last_numeral(text: str, comma: bool = False) -> Numeral | None:
-    """Return the last number that stands free in a running text; None where there is none.
+    """Return the last free-standing number of a text; None if there is none.
 
     Digits inside names, dates and versions (`GPT-4`, `3/4/2024`, `1.2.3`) are no numbers. Raises ValueError where the
     last digits may be part of a number that cannot be read whole (`4,2`, `24/7`, `3 250`, `2^10`, `3:2`).
@@ -356,7 +356,7 @@ def last_numeral(text: str, comma: bool = False) -> Numeral | None:
 
 
 def numerals(text: str) -> Iterator[Numeral]:
-    """Yield the numbers that stand free in a running text, at most 5,000; what cannot be read whole is passed over."""
+    """Yield the free-standing numbers of a text, at most 5,000; skips what cannot be read as a whole."""
     plain = plain_form(text)
     for match in islice(_CHUNK.finditer(plain), _MOST_CHUNKS):
         try:

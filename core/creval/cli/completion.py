@@ -25,7 +25,7 @@ def tasks(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[An
 
 
 def runs(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any]:
-    """Offer run folders, and folders in which some may stand; at first those under `runs/`, too."""
+    """Offer run folders and folders that may contain some; at first also those under `runs/`."""
     from pathlib import Path
 
     head, slash, start = incomplete.rpartition("/")

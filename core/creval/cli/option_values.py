@@ -50,7 +50,7 @@ class FilePath(click.Path):
 
 
 class NewPath(FilePath):
-    """A path to be written. An empty text is none: it would stand for the current folder."""
+    """A path to write to. An empty text is refused: it would mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not value.strip():
@@ -61,7 +61,7 @@ class NewPath(FilePath):
 
 
 class RunPath(FilePath):
-    """A run folder. That of a sweep with one run stands for it; of several one has to be named."""
+    """A run folder. The folder of a sweep with one run names that run; with several, the user must name one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from creval.runs.sweep_folder import expand_runs
@@ -74,7 +74,7 @@ class RunPath(FilePath):
 
 
 def expand(_: click.Context, __: click.Parameter, given: Sequence[Path]) -> list[Path]:
-    """Return the runs that an argument names; unfinished ones of a sweep are left out, and said."""
+    """Return the runs that an argument names. Unfinished runs of a sweep are left out, with a message."""
     from creval.runs.sweep_folder import expand_runs
 
     found, unfinished = expand_runs(given)
@@ -84,7 +84,7 @@ def expand(_: click.Context, __: click.Parameter, given: Sequence[Path]) -> list
 
 
 def runs_argument() -> Callable[[_Command], _Command]:
-    """Return the argument RUNS: run folders, and folders of runs such as that of a sweep, which stand for them."""
+    """Return the argument RUNS: run folders, or folders that contain runs, such as that of a sweep."""
     more: Any = {"callback": expand, "shell_complete": completion.runs}
     return click.argument("runs", nargs=-1, required=True, type=FilePath(), **more)
 
@@ -132,7 +132,7 @@ def texts(values: Sequence[str], option: str) -> dict[str, str]:
 
 
 def read_roles(values: Sequence[str], option: str = "--role") -> dict[str, Any]:
-    """Read ROLE=MODEL pairs, or ROLE={model: ..., base_url: ..., temperature: 0} with what is the role's own."""
+    """Read ROLE=MODEL pairs, or ROLE={model: ..., base_url: ..., temperature: 0} with the role's own settings."""
     given = texts(values, option)
     return {name: _value(name, text, option) if text.startswith("{") else text for name, text in given.items()}
 

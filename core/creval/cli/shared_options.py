@@ -59,7 +59,7 @@ _TYPES: dict[str, Any] = {
 
 
 def part_options(roles: bool = False, models: bool = False, resources: bool = False) -> tuple[FieldSpec, ...]:
-    """Return the options of whoever opens parts, in the words of `creval` itself; `open_workbench` reads them.
+    """Return the options of commands that open models and resources, as `creval` has them; `open_workbench` reads them.
 
     `models`: how models are asked and what they may cost (`--base-url`, `--max-cost` ...). `roles`: these, and
     `--role`. `resources`: `--resource` and `--trust-remote-code`. All have `--offline`.
@@ -69,7 +69,7 @@ def part_options(roles: bool = False, models: bool = False, resources: bool = Fa
 
 
 def click_option(spec: FieldSpec) -> click.Option:
-    """Return the option of the command line that a field stands for."""
+    """Return the command-line option of a field."""
     flag = f"--{spec.name.replace('_', '-')}"
     if spec.type == "boolean":
         return click.Option([flag, spec.name], is_flag=True, default=bool(spec.default), help=spec.help)
@@ -161,7 +161,7 @@ _AGAIN = (
 
 
 def options_of_a_run_again(command: Command) -> Command:
-    """Add what a saved run is given anew: consents, its executor, and trust. Consents are never read from a run."""
+    """Add the options that a saved run must be given again: consents, its executor, trust. A run stores no consents."""
     command = trust_option(command)
     for option in reversed(_AGAIN):
         command = option(command)

@@ -86,7 +86,7 @@ def _end_within(seconds: float, interruption: Interruption) -> None:
 
 
 def _end_now(interruption: Interruption) -> None:
-    """End the process as it stands, with the words that an orderly end would have said."""
+    """End the process at once, with the message of an orderly end."""
     if interruption.resume_command is not None:
         sys.stderr.write(f"\nFinished samples are saved. Resume with: {interruption.resume_command}\ninterrupted\n")
     for stream in (sys.stdout, sys.stderr):

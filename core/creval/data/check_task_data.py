@@ -1,4 +1,4 @@
-"""Checks the components of a task, and its templates against its data: what the YAML alone cannot tell."""
+"""Checks the components of a task, and its templates against its data: faults that the YAML alone does not show."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def scorers_of(task: Task) -> Iterator[tuple[str, ComponentRef]]:
 def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
     """Make every parser and scorer of a task once and return what its parameters make impossible (a faulty pattern).
 
-    No resource is opened. A part whose package is not installed is no fault of the task: a run says so.
+    No resource is opened. A missing package is not a fault of the task; a run reports it.
     """
     sections: tuple[tuple[Kind, Iterator[tuple[str, ComponentRef]]], ...] = (
         ("parser", parsers_of(task)),

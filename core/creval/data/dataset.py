@@ -172,7 +172,7 @@ class Dataset:
         return self[self.position(doc_id)]
 
     def place(self, doc_id: str) -> str:
-        """Say where the row of a doc stands: `file:line`."""
+        """Return the place of a doc's row: `file:line`."""
         row = self._ids.find(doc_id)
         return self.origin if row < 0 else self._rows.where(row)
 

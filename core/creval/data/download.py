@@ -36,7 +36,7 @@ _LONGEST_PAUSE = 60.0
 
 
 class _TemporaryError(DataError):
-    """A fetch that may succeed when tried again, `after` some seconds where the server said so."""
+    """A failed fetch that may succeed when retried, `after` the seconds that the server asks for."""
 
     after: float | None = None
 

@@ -194,7 +194,7 @@ class SelectedRows:
         return self._cut(self._rows.row(self._places[index]))
 
     def where(self, index: int) -> str:
-        """Say where a row stands."""
+        """Return the place of a row."""
         return self._rows.where(self._places[index])
 
     def close(self) -> None:

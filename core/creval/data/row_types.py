@@ -13,7 +13,7 @@ __all__ = ["ListRows", "MalformedRow", "Row", "Rows"]
 
 @dataclass(frozen=True, slots=True)
 class MalformedRow:
-    """A row that cannot be read: why, and where it stands (`file:line`)."""
+    """A row that cannot be read: the reason and the place (`file:line`)."""
 
     reason: str
     where: str
@@ -43,7 +43,7 @@ class Rows(Protocol):
         """Return one row."""
 
     def where(self, index: int) -> str:
-        """Say where a row stands: `file:line`."""
+        """Return the place of a row: `file:line`."""
 
     def close(self) -> None:
         """Release files."""

@@ -22,7 +22,7 @@ _SHOWN = 60
 
 
 class NoDataError(Exception):
-    """A value that is no JSON data and has no form in it: bytes, images, objects. Its text names the kind."""
+    """A value without a form in JSON: bytes, images, objects. Its text names the kind."""
 
 
 class InfiniteError(NoDataError):
@@ -33,7 +33,7 @@ class InfiniteError(NoDataError):
 
 
 def plain_value(value: Any, field: str) -> Any:
-    """Return a value as JSON data. NaN stands for a missing value (tables have no other) and becomes None.
+    """Return a value as JSON data. NaN means a missing value (tables have no other) and becomes None.
 
     A decimal is a number where a float holds it exactly, else its digits as a text; a duration is its seconds. Raises
     InfiniteError for an infinite number, NoDataError for bytes and what else is no data.

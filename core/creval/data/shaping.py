@@ -117,7 +117,7 @@ _FIRST = frozenset("01aA")
 def _numbered(text: str) -> list[str]:
     """Return the items of a list whose marks count up: `1. ... 2. ...`, `(A) ... (B) ...`, on lines or in one.
 
-    What is before the first mark is no item. Marks at the start of lines come first, those within lines else.
+    Text before the first mark is not an item. Marks at the start of lines come first, those within lines else.
     """
     marks = list(_MARK.finditer(text))
     at_start = [mark for mark in marks if not text[: mark.start()].rpartition("\n")[2].strip()]
@@ -246,7 +246,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
 
 
 def _given(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str | None]:
-    """Return the texts of the choices; None for an empty one, which is no choice."""
+    """Return the texts of the choices; None for an empty one, which is not a choice."""
     if isinstance(ref.source, str):
         return [None if each is None else str(each) for each in _list(fields, ref.source, "choices")]
     found = [field_at(fields, name) for name in ref.source]

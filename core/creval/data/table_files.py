@@ -40,7 +40,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that stands twice in an object: one of its values would be lost."""
+    """Refuse a key that occurs twice in an object: one of its values would be lost."""
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -97,7 +97,7 @@ class _OffsetRows:
 
 
 class JsonLinesRows(_OffsetRows):
-    """One JSON object per line; blank lines are passed over."""
+    """One JSON object per line; blank lines are skipped."""
 
     is_json = True
 

@@ -21,7 +21,7 @@ DRIVER: ContextVar[Callable[[Coroutine[Any, Any, Any]], Any] | None] = ContextVa
 
 
 def drive(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end in an event loop of its own; where a loop is running already (a notebook), in a thread.
+    """Run a coroutine in a new event loop; in a thread if a loop is already running (in a notebook).
 
     Raises KeyboardInterrupt where a signal stopped it.
     """

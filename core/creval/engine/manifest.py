@@ -108,7 +108,7 @@ def asked_hash(task: Task) -> str:
 
 
 def task_data(plan: TaskPlan) -> dict[str, Any]:
-    """Return what a manifest says of one task."""
+    """Return a manifest's entry of one task."""
     task = plan.task
     return {
         "task": task.name,

@@ -113,7 +113,7 @@ def resumable_scoring(path: Path, how: Rescoring) -> Iterator[None]:
 
 
 def _words(path: Path, how: Rescoring) -> Iterator[str]:
-    """The options of `creval score` that stand for `how`, without the consents of the run, which are named anyway."""
+    """Return the options of `creval score` for `how`, without the run's consents, which are named anyway."""
     had = RunFolder.open(path).read_manifest()["options"]
     pairs = [("resource", f"{name}={spec}") for name, spec in how.resources.items()]
     pairs += [("role", f"{role}={model}") for role, model in how.role_words()]

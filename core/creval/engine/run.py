@@ -125,7 +125,7 @@ def resume(
     sweep: SweepLimits | None = None,
     **given: Unpack[Resuming],
 ) -> Finished:
-    """Resume a run: make what is missing, try errored samples again, score, aggregate.
+    """Resume a run: make missing samples, retry errored ones, score, aggregate.
 
     `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `seat` is
     where a person answers, where the model is one. `base_url` is the run's own address, which has to be given again
@@ -311,7 +311,7 @@ def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPl
 
 
 def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> None:
-    """Give the ledger the run's own book, and those of the runs that it may reuse, which the manifest names.
+    """Give the ledger the run's own journal, and those of the runs that it may reuse, which the manifest names.
 
     Batches have a journal of their own.
     """
@@ -320,7 +320,7 @@ def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> No
         try:
             source = RunFolder.open(path)
             about = source.read_manifest()
-        except RunError as error:  # what was taken from it is in the run's own book by now
+        except RunError as error:  # what was taken from it is in the run's own journal by now
             _LOG.warning("the answers of an earlier run cannot be reused: %s", error)
             continue
         others.append(CallJournal(source, read_only=True))

@@ -195,7 +195,7 @@ def split_roles(options: RunOptions | Rescoring) -> None:
 
 
 def _role_options(role: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is a role's own but its model, with all generation settings under `generation`. Raises UsageError."""
+    """Return a role's own settings except its model, all generation settings under `generation`. Raises UsageError."""
     where = f"--role {role}"
     said = {name: value for name, value in given.items() if name in ROLE_KEYS}
     settings = said.pop("generation", {})

@@ -1,4 +1,4 @@
-"""Tasks that ask the same: the model is asked once, and the samples of one are those of the other too."""
+"""Tasks that ask the same questions: the model is asked once, and both tasks use the samples."""
 
 from __future__ import annotations
 

@@ -88,8 +88,8 @@ class Workbench:
         """
         self._lock = RunLock(run.folder)
         self._lock.__enter__()
-        books = [CallJournal(RunFolder.open(other.folder), read_only=True) for other in others]
-        self._ledger.keep_in(CallJournal(RunFolder.open(run.folder)), books)
+        journals = [CallJournal(RunFolder.open(other.folder), read_only=True) for other in others]
+        self._ledger.keep_in(CallJournal(RunFolder.open(run.folder)), journals)
         self._run = run
         entries = (entry for each in (run, *others) for entry in each.manifest["tasks"])
         self._private.update(entry["task"] for entry in entries if entry.get("by_reference"))
@@ -100,7 +100,7 @@ class Workbench:
         """Ask the model of a role. `key` names what the question is about; `settings` are generation settings.
 
         Without `draw` the same question asked again gets a new answer. With
-        it the answer is the one that a scorer gets (`Context.ask`): paid once, whoever asks. Raises ModelError where
+        it the answer is the one that a scorer gets (`Context.ask`): paid once. Raises ModelError where
         the call fails, BudgetError where the limit is reached.
         """
         origin = Origin(key, role, self._calls[key, role])

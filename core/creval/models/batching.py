@@ -1,4 +1,4 @@
-"""What a run needs of whoever sends its calls through batch endpoints: a component of kind `batching`."""
+"""What a run needs of a component of kind `batching`, which sends its calls through batch endpoints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BatchCounts(NamedTuple):
 
 
 class BatchedProvider(Provider, Protocol):
-    """A provider whose calls wait until a batch is sent, and return when its answers are there."""
+    """A provider whose calls wait until a batch is sent, and return when its answers arrive."""
 
     def standing(self, request: GenerateRequest) -> Literal["bought", "owed"] | None:
         """Whether an earlier attempt at the run has an answer (`bought`) or sent the request (`owed`)."""

@@ -99,7 +99,7 @@ class Budget:
         return ticket
 
     async def check_next_try(self, expected: float, why: str) -> None:
-        """Look at the cost before a call is tried again: tries that gave nothing may have been paid for.
+        """Check the cost before a call is retried: failed tries may have cost money.
 
         Raises BudgetError where the spending, with what the try is expected to cost (US dollars), would pass the limit.
         """
@@ -126,7 +126,7 @@ class Budget:
             self._within.settle(ticket.outer)
 
     def spend(self, cost: float) -> None:
-        """Book what a try cost, in US dollars."""
+        """Record the cost of a try, in US dollars."""
         self.cost += cost
         if self._within is not None:
             self._within.spend(cost)

@@ -262,7 +262,7 @@ class LimiterPool:
     """The limiters of a run: one for each provider and address, shared by all models behind it.
 
     `watch` is called when a provider answers nothing but 429, at each further probe, and when it answers again.
-    `within` is the pool that runs at the same time share.
+    `within` is the pool that simultaneous runs share.
     """
 
     def __init__(self, clock: Clock | None = None, within: LimiterPool | None = None) -> None:

@@ -76,7 +76,7 @@ class Model:
 
     @property
     def batched(self) -> bool:
-        """Whether calls go out in batches."""
+        """Whether calls are sent in batches."""
         return self._parts.batches is not None
 
     @property
@@ -340,7 +340,7 @@ class Model:
         return reply
 
     def _pay(self, reply: Reply) -> None:
-        if reply.bought:  # by an earlier attempt at the run, in whose books it stands
+        if reply.bought:  # by an earlier attempt at the run, which has recorded its cost
             return
         self._tally.paid(reply)
         if reply.cost:

@@ -59,7 +59,7 @@ class Tally:
         self.priced = 0
 
     def paid(self, reply: Reply) -> None:
-        """Book the tokens and cost of a reply, be it of use or not."""
+        """Count the tokens and cost of a reply, usable or not."""
         self.usage = self.usage + reply.usage
         self.seconds += reply.latency
         if reply.cost is None:
@@ -70,7 +70,7 @@ class Tally:
             self.dearest = max(self.dearest, reply.cost)
 
     def snapshot(self, in_flight: int, limit: float) -> ModelStats:
-        """Return the counters as they stand."""
+        """Return the current counters."""
         return ModelStats(
             calls=self.calls,
             cached=self.cached,

@@ -26,7 +26,7 @@ _UNLIMITED = 10**9  # what waits for a batch is not in flight
 def open_model(
     spec: str, registry: Registry, options: ModelOptions | None = None, batching: Batching | None = None
 ) -> Model:
-    """Open the model that `spec` names. With `batching` calls over a network go out in its batches.
+    """Open the model that `spec` names. With `batching`, calls over a network are sent in its batches.
 
     The first part names a component of kind `provider`; a name that none claims goes to litellm, or with
     `--base-url` to the chat-completions provider as a whole. Nothing is sent yet.

@@ -137,7 +137,7 @@ def redact(text: str, keys: Iterable[str | None] = ()) -> str:
 
 
 def masked_reply(reply: Reply, mask: Mask) -> Reply:
-    """Return a reply in whose texts and names nothing of `mask` stands."""
+    """Return a reply without any secret of `mask` in its texts and names."""
     completions = tuple(_masked(completion, mask) for completion in reply.completions)
     model, served = (None if text is None else mask.hide(text) for text in (reply.model, reply.served_by))
     if completions == reply.completions and (model, served) == (reply.model, reply.served_by):

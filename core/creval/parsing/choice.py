@@ -242,7 +242,7 @@ class Choice(Extractor):
             at = label.end()
 
     def _is_label(self, text: str, label: re.Match[str]) -> bool:
-        """Whether a letter is an option where it stands, and not a word ("A good one", "I think")."""
+        """Whether a letter is an option here, and not a word ("A good one", "I think")."""
         letter = label.group()
         if len(letter) > 1 or letter.upper() not in _WORDLIKE:
             return True

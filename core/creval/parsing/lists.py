@@ -73,7 +73,7 @@ def strip_quotes(text: str) -> str:
 
 
 def strip_edges(text: str, punctuation: str = ".,;:!?") -> str:
-    """Return a text without quotes around it and punctuation at its end, in whatever order they stand (`"apple",`)."""
+    """Return a text without quotes around it and punctuation at its end, in any order (`"apple",`)."""
     while (shorter := strip_quotes(strip_quotes(text).rstrip(punctuation))) != text:
         text = shorter
     return text
@@ -115,7 +115,7 @@ def plain_separators(text: str, enumerating: str = ",") -> str:
 
 
 def one_item_a_line(text: str) -> str:
-    """Return a text with a line break before each number of a list that stands on one line (`1) a 2) b 3) c`).
+    """Return a text with a line break before each number of a list that is on one line (`1) a 2) b 3) c`).
 
     Such are marks that count up from 1 (from a), with the same sign.
     """

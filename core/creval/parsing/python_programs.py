@@ -73,7 +73,7 @@ def _parsed(source: str) -> tuple[ast.Module | None, int]:
 
 
 def _tree(source: str) -> ast.Module:
-    """Parse; once more where CPython 3.11 lost count of its own depth, which says nothing of the source.
+    """Parse; retry after a false error of CPython 3.11, which may miscount its own depth.
 
     It keeps one count for all that parse at a time, and raises SystemError ("recursion depth mismatch").
     """
@@ -84,6 +84,6 @@ def _tree(source: str) -> ast.Module:
 
 
 def _says_nothing(node: ast.stmt) -> bool:
-    """A word, a number or a comparison by itself: prose that happens to be Python. What calls nothing does nothing."""
+    """A word, a number or a comparison by itself: prose that is valid Python. Code without a call has no effect."""
     active = (ast.Call, ast.Await, ast.Yield)
     return isinstance(node, ast.Expr) and not any(isinstance(part, active) for part in ast.walk(node))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from creval.api import RunResult
 from creval.engine.planning.seeds import derive
-from creval.engine.scoring.metric_results import part_clusters, with_records
+from creval.engine.scoring.aggregate import part_clusters, with_records
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.escape import json_text, visible
 from creval.format import decimals, fold_name, html_table, number, some, without_empty

@@ -26,9 +26,9 @@ class CallPlace(NamedTuple):
 
 
 class CallJournal:
-    """The calls of one run. A line is on its way to disk when `append` returns; of `read_only` books none is written.
+    """The calls of one run. When `append` returns, a line is being written to disk. A `read_only` journal writes none.
 
-    Only open files are held, no line. A last line that a killed process left torn is dropped, or where the book is
+    It holds open files, no lines. A last line that a killed process left torn is dropped, or where the journal is
     read only, passed over. Raises RunError where a file cannot be written or a line in the middle is damaged.
     """
 

@@ -206,12 +206,12 @@ class Run:
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
         """Yield the calls to other roles than the target, as calls/ holds them. Raises RunError for a damaged line."""
-        book = CallJournal(self._files, read_only=True)
+        journal = CallJournal(self._files, read_only=True)
         try:
-            for _, record in book.lines():
+            for _, record in journal.lines():
                 yield record
         finally:
-            book.close()
+            journal.close()
 
     def scored(self, task: str | None = None) -> Iterator[tuple[Sample, ScoreRecord]]:
         """Yield each sample of a task (all tasks) with its score. A score without its sample is a RunError."""

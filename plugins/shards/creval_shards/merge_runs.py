@@ -253,17 +253,17 @@ class _Merge:
 
     def _results(self, output: Path) -> dict[str, Any]:
         first = self._parts[0].manifest
-        book = CallJournal(self._target)
+        journal = CallJournal(self._target)
         ledger = Ledger(self._options.seed)
         try:
-            ledger.keep_in(book)
+            ledger.keep_in(journal)
             made_with = self._made_with()
             tasks = [
                 self._task(plan, TaskUsage(merged.usage, ledger.usage(plan.task.name)), made_with[plan.task.name])
                 for plan, merged in zip(self._plans, self._merged, strict=True)
             ]
         finally:
-            book.close()
+            journal.close()
         return {
             "schema": FORM,
             "creval": core_version(self._plugins),

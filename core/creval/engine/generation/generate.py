@@ -70,7 +70,7 @@ class Stored(NamedTuple):
 
 
 def store_sample(sample: Sample, reference: bool) -> Stored:
-    """Return how a sample is stored; where what the protocol reported is no plain data, as errored, without it.
+    """Return the sample to store. If the protocol's report is not plain data, it is errored and has none.
 
     `reference`: without its doc and what quotes it, unless it was made so elsewhere.
     """

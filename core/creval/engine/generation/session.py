@@ -280,7 +280,7 @@ class LiveSession:
 
 
 def _why_empty(reply: Reply) -> str:
-    """Why there is no answer in a reply whose text is empty."""
+    """Return why a reply with an empty text has no answer."""
     if ENDLESS_THINKING in reply.flags:
         return "the model's thinking never ends, so there is no answer"
     if reply.completions and reply.completions[0].finish_reason == "tool_calls":

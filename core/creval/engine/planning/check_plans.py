@@ -1,6 +1,6 @@
 """What can be known to go wrong before the first call, and is refused there.
 
-What a run may do as it is asked, though the user hardly means it: said once, before the first call.
+Warnings before the first call: settings that are allowed but probably not what the user wants.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def for_people(task: Task) -> Task:
 
 
 def asks_people(model: str) -> bool:
-    """Whether a model, as it is named, is a person."""
+    """Whether the name of a model names a person."""
     return model.startswith("human/")
 
 

@@ -1,4 +1,4 @@
-"""All chance of a run comes from its one seed, by names: the same on every machine and Python."""
+"""Random seeds: all are derived from the run's seed by names, alike on every machine and Python."""
 
 from __future__ import annotations
 

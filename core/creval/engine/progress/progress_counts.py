@@ -110,7 +110,7 @@ class Counting(ABC):
         return words + ([_batch_words(self.batches)] if self.batches.batches else [])
 
     def _phase_roles(self) -> Mapping[str, RoleCounts]:
-        """What each role did in this phase: for its task alone, where the phase is that of one task."""
+        """Return the calls of each role in this phase, of one task if the phase is of one task."""
         nothing = RoleCounts(0, 0, 0.0)
         return {
             role: RoleCounts(now.calls - then.calls, now.reused - then.reused, now.cost - then.cost)

@@ -38,7 +38,7 @@ def watch() -> Iterator[Counting]:
 
 @contextmanager
 def watch_several() -> Iterator[Watch]:
-    """Give what makes observers of runs at the same time, which show their progress together on standard error."""
+    """Yield a function that makes observers of simultaneous runs; they show progress together on standard error."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda name: nullcontext(_Plain(name))

@@ -35,7 +35,7 @@ __all__ = ["EVERY", "ResumeState", "Spending", "open_arrays", "write_arrays"]
 
 
 class Spending:
-    """Cost (US dollars) and calls of saved samples, to which the calls of other roles and the run's books are added."""
+    """Cost (US dollars) and calls of saved samples; calls of other roles and each attempt's totals are added."""
 
     def __init__(self, cost: float = 0.0, calls: int = 0) -> None:
         self._cost = cost
@@ -51,7 +51,7 @@ class Spending:
         self._calls += other._calls
 
     def add_sample(self, record: Mapping[str, Any]) -> None:
-        """Add the target's calls of a line of samples/; an answer from the cache was not paid again."""
+        """Add the target's calls of a line of samples/; an answer from the cache cost nothing."""
         for call in () if "shared_from" in record else record["calls"]:
             if call["role"] == TARGET:
                 reply, lost = call.get("reply"), call.get("lost")
@@ -63,7 +63,7 @@ class Spending:
     def of_run(self, folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
         """Return the cost and calls that the run has used up, the calls of its ledger included.
 
-        By the attempts' own books; a killed attempt has none, so never less than what the saved samples and calls took.
+        By the attempts' own totals; a killed attempt has none, so at least what the saved samples and calls took.
         """
         cost, calls = self._cost, self._calls
         for role in folder.called_roles():
@@ -72,9 +72,9 @@ class Spending:
                     continue
                 cost += sum(call.get(part, {}).get("cost") or 0.0 for part in ("reply", "lost"))
                 calls += 1
-        books = [model for attempt in manifest["attempts"] for model in attempt.get("models", {}).values()]
-        booked = sum(int(model["calls"] + model["errors"]) for model in books)
-        return max(cost, sum(model["cost"] for model in books)), max(calls, booked)
+        totals = [model for attempt in manifest["attempts"] for model in attempt.get("models", {}).values()]
+        counted = sum(int(model["calls"] + model["errors"]) for model in totals)
+        return max(cost, sum(model["cost"] for model in totals)), max(calls, counted)
 
 
 def spent_by(folder: RunFolder) -> tuple[float, int]:
@@ -92,7 +92,7 @@ _COSTS = ("costs", "costs_again")
 class SampleUsage:
     """The `Summary` of samples: what the target's calls took (`usage`), and what was paid for them (`spending`).
 
-    What samples took that are made again was paid nevertheless.
+    The cost of samples that are made again counts too.
     """
 
     def __init__(self) -> None:
@@ -227,7 +227,7 @@ class Checkpoint:
             self.save()
 
     def save(self) -> None:
-        """Write a checkpoint of the rows as they are; where the disk is full there is none."""
+        """Write a checkpoint of the rows; none if the disk is full."""
         with contextlib.suppress(RunError, OSError):
             self._hash(self._rows.size)
             about, columns = self._rows.saved()
@@ -299,7 +299,7 @@ class ResumeState(Generic[S]):
         return len(self.scores.done) == len(self.samples.done) and self.samples.whole
 
     def prepare(self) -> None:
-        """Make the files ready to go on: rows that are to be made again go, and scores whose samples are gone."""
+        """Prepare the files for resuming: remove rows that are to be made again, and scores without a sample."""
         for rows, checkpoint in ((self.samples, self._samples), (self.scores, self._scores)):
             if rows.prepare():
                 checkpoint.restart()

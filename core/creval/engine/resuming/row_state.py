@@ -124,7 +124,7 @@ class RowState(Generic[S]):
         self.size += length
 
     def prepare(self) -> bool:
-        """Make the file ready to go on: a torn last line goes, and so do rows that are to be made again.
+        """Prepare the file for resuming: remove a torn last line and rows that are to be made again.
 
         Returns whether there were such rows.
         """

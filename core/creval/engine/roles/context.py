@@ -84,7 +84,7 @@ class OpenResources:
             )
 
     def names(self, specs: Mapping[str, str]) -> dict[str, str]:
-        """Return the full names of those that are open and tell one."""
+        """Return the full names of the open resources that have one."""
         remote = {name: self._remote[name, spec] for name, spec in specs.items() if (name, spec) in self._remote}
         opened = {name: self._open.get((name, spec)) for name, spec in specs.items()}
         found = {name: getattr(resource, "name", None) for name, resource in opened.items()}
@@ -144,15 +144,15 @@ class TaskContext:
                 self._shared.check_consent(name, self.specs[name])
 
     def names(self) -> dict[str, str]:
-        """Return the full names (with revision or checksum) of the task's resources that are open and tell one."""
+        """Return the full names (with revision or checksum) of the task's open resources that have one."""
         return self._shared.names(self.specs)
 
     def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
-        """Render a prompt of the task or of one of its roles; `extra` fields come on top."""
+        """Render a prompt of the task or of one of its roles; `extra` fields are added."""
         return render(self._task.find_prompt(name), {**fields, **extra} if extra else fields, self._task.file)
 
     def model_of(self, role: str) -> str:
-        """Return the model that plays a role, the target's too, as it is named; no model is opened."""
+        """Return the name of the model in a role, also of the target; opens no model."""
         return (self._models.named(role) or self._task.role_models.get(role, "")).strip().removeprefix("litellm/")
 
     async def ask(

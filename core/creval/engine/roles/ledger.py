@@ -1,6 +1,6 @@
-"""The ledger: every call to a role other than the target is kept the moment it ends, and no question is paid twice.
+"""The ledger: each call to a role other than the target is stored when it ends, so that no question is paid twice.
 
-A question is (provider, address, model, settings, messages, draw number). Its answer is the same one whoever asks it
+A question is (provider, address, model, settings, messages, draw number). It has one answer, whichever component asks
 and in whatever order; asked while it is on its way already, both askers get the one answer. Kept answers are given
 again when a run is resumed or scored again. Never given again are answers that were cut, refused or empty, and
 those that their asker could not read (`Ledger.unreadable`): the next one to ask gets a new answer.
@@ -86,7 +86,7 @@ class UsageTally:
             self.flags.update(flags)
 
     def add_call(self, reply: Mapping[str, Any] | None, lost: Mapping[str, Any] | None) -> None:
-        """Add one call as it is stored: its reply, if it has one, and what its tries before took."""
+        """Add one stored call: its reply, if any, and the usage of its earlier tries."""
         if reply is not None:
             self.calls += 1
             self._pay(reply)
@@ -186,7 +186,7 @@ def _time() -> str:
 
 
 class _Kept(NamedTuple):
-    book: int
+    journal: int
     place: CallPlace
 
 
@@ -210,15 +210,16 @@ def question_key(model: Model, request: GenerateRequest, asking: CallOrigin) -> 
 
 
 class Ledger:
-    """The calls to roles of one run. Without a book (`keep_in`) answers are kept in memory alone.
+    """The calls to roles of one run. Without a journal (`keep_in`) answers are kept in memory alone.
 
-    Of an answer in a book only its place is held. Use from one event loop at a time; `watch` is called after each call.
+    Of an answer in a journal only the place is held. Use from one event loop at a time. `watch` is called after each
+    call.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.watch: Callable[[], None] | None = None
         self._seed = seed
-        self._books: list[CallJournal] = []
+        self._journals: list[CallJournal] = []
         self._kept: dict[bytes, _Kept] = {}
         self._memory: dict[str, Reply] = {}
         self._attempts: Counter[bytes] = Counter()
@@ -228,13 +229,13 @@ class Ledger:
         self._usage: defaultdict[tuple[str, str], UsageTally] = defaultdict(UsageTally)
         self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
 
-    def keep_in(self, book: CallJournal, others: Sequence[CallJournal] = ()) -> None:
-        """Keep calls in a run's own book, and give again its answers and those of `others` (the first come first).
+    def keep_in(self, journal: CallJournal, others: Sequence[CallJournal] = ()) -> None:
+        """Keep calls in a run's own journal, and give again its answers and those of `others` (the first come first).
 
-        Raises RunError where a line of a book is damaged or no call.
+        Raises RunError where a line of a journal is damaged or no call.
         """
-        self._books = [book, *others]
-        for number, each in enumerate(self._books):
+        self._journals = [journal, *others]
+        for number, each in enumerate(self._journals):
             for place, record in each.lines():
                 try:
                     self._learn(number, place, record)
@@ -274,7 +275,7 @@ class Ledger:
         self._memory.pop(key, None)
         if self._kept.pop(short, None) is not None:
             self._void.add(short)
-            self._books[0].append(role, {"key": key, "attempt": int(attempt), "role": role, "unreadable": reason})
+            self._journals[0].append(role, {"key": key, "attempt": int(attempt), "role": role, "unreadable": reason})
 
     def silent(self, role: str) -> ModelError | None:
         """Return the last error of a role that has answered nothing yet since the ledger was opened."""
@@ -290,7 +291,7 @@ class Ledger:
         return {role: RoleCounts(now.calls, now.reused, now.cost) for role, now in sorted(self._now.items())}
 
     async def landed(self) -> None:
-        """Wait for the calls in flight whose asker gave up, so that what is paid for them is kept."""
+        """Wait for calls in flight that nothing awaits any longer, so that their paid answers are stored."""
         await asyncio.gather(*self._flying.values(), return_exceptions=True)
 
     async def close(self) -> None:
@@ -299,17 +300,17 @@ class Ledger:
         for task in flying:
             task.cancel()
         await asyncio.gather(*flying, return_exceptions=True)
-        for book in self._books:
-            book.close()
+        for journal in self._journals:
+            journal.close()
 
     def _learn(self, number: int, place: CallPlace, record: Mapping[str, Any]) -> None:
-        """Take in one line of a book that was written before."""
+        """Read one line of an earlier journal."""
         key = _short(record["key"])
         if number == 0 and "unreadable" not in record:
             self._attempts[key] = max(self._attempts[key], int(record["attempt"]) + 1)
             _count(self._usage[_task(record), place.role], record)
         if "unreadable" in record:
-            if key in self._kept and self._kept[key].book == number:
+            if key in self._kept and self._kept[key].journal == number:
                 del self._kept[key]
             if number == 0:
                 self._void.add(key)
@@ -329,17 +330,17 @@ class Ledger:
             task.exception()  # seen, also where every asker was cancelled
 
     def _find(self, key: str, request: GenerateRequest) -> Reply | None:
-        """Return the kept answer; one of another run is written into this run's own book, so that it stands alone."""
+        """Return the kept answer; one of another run is also written to this run's journal."""
         short = _short(key)
         kept = self._kept.get(short)
         if kept is None:
             return self._memory.get(key)
-        record = dict(self._books[kept.book].read(kept.place))
+        record = dict(self._journals[kept.journal].read(kept.place))
         if record["key"] != key:
             return None
         reply = reply_from_json(record["reply"])
-        if kept.book:
-            source = record.get("from") or {"run": self._books[kept.book].path.name, "at": record["at"]}
+        if kept.journal:
+            source = record.get("from") or {"run": self._journals[kept.journal].path.name, "at": record["at"]}
             record.pop("lost", None)
             record |= _question(request) | {"reply": reply_to_json(reply)}
             record |= {"from": source, "attempt": self._attempts[short], "at": _time()}
@@ -360,19 +361,19 @@ class Ledger:
         reply = replace(reply, record=f"{request.origin.role}#{key}#{attempt}")
         record |= {"at": _time(), "reply": reply_to_json(reply)} | _lost(reply.lost)
         self._write(record)
-        if not self._books and reusable(record):
+        if not self._journals and reusable(record):
             self._memory[key] = reply
         return reply
 
     def _keep_media(self, request: GenerateRequest) -> None:
         """Let the images, audio and files of a question be in the run's folder."""
         media = [part for message in request.messages if not message.plain for part in message.media]
-        if media and self._books and not request.by_reference:
-            MediaFolder(self._books[0].path).keep(media)
+        if media and self._journals and not request.by_reference:
+            MediaFolder(self._journals[0].path).keep(media)
 
     def _write(self, record: Mapping[str, Any]) -> None:
         short, role = _short(record["key"]), str(record["role"])
-        place = self._books[0].append(role, record) if self._books else None
+        place = self._journals[0].append(role, record) if self._journals else None
         self._attempts[short] = int(record["attempt"]) + 1
         _count(self._usage[_task(record), role], record)
         if "from" not in record:  # such an answer is counted as given again

@@ -69,7 +69,7 @@ class RoleModels:
             batching.others_in_flight = self.moving
 
     def get(self, role: str, default: str | None = None) -> Model:
-        """Return the model that plays a role: the user's choice, else `default` (the task's own).
+        """Return the model of a role: the user's choice, else `default` (the task's own).
 
         Raises UsageError where there is neither.
         """
@@ -89,7 +89,7 @@ class RoleModels:
         return self._open[name]
 
     def _opened(self, role: str, spec: str, own: bool) -> Model:
-        """Open a model. An error of its name says where that stands."""
+        """Open a model. An error about its name says where the user wrote it."""
         same = role == self._addressed or spec == self._specs.get(self._addressed)
         options = self._options if same else replace(self._options, base_url=None)
         said = {name: value for name, value in self.own.get(role, {}).items() if name != "generation"}
@@ -108,7 +108,7 @@ class RoleModels:
         return self._options
 
     def stand_in(self, role: str, model: Model) -> None:
-        """Let this model play a role, whoever was named for it."""
+        """Use this model in a role, whichever model the user named."""
         self._stand_ins[role] = model
 
     def named(self, role: str) -> str | None:
@@ -130,11 +130,11 @@ class RoleModels:
 
     @property
     def batched(self) -> bool:
-        """Whether calls of a model opened so far go out in batches."""
+        """Whether a model opened so far sends its calls in batches."""
         return any(model.batched for model in self._open.values())
 
     def moving(self) -> bool:
-        """Whether calls are in flight that go out one by one."""
+        """Whether single (not batched) calls are in flight."""
         return any(model.stats().in_flight for model in self._open.values() if not model.batched)
 
     async def close(self) -> None:

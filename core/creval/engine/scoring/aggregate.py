@@ -1,28 +1,50 @@
-"""The third step: the scores of a task become metrics."""
+"""The third step: makes the metrics of a task from its scores: over all docs, by a field, and of other metrics."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.ledger import UsageTally
-from creval.engine.scoring.metric_results import MetricMaker, StoredScores
-from creval.engine.scoring.tally import TaskTally
+from creval.engine.scoring.tally import Grouping, Place, TaskTally
 from creval.engine.scoring.used_resources import UsedResources, changed_sections
+from creval.errors import CrevalError, ScoringError
 from creval.format import counted
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
 from creval.runs.labelled import Labelled, people_notes
 from creval.scoring.agreement import alpha_interval, krippendorff_alpha
-from creval.types.metrics import MetricResult, StatusCounts
+from creval.scoring.clusters import Clusters
+from creval.scoring.combined import AVERAGES, Combined, averaged, joined
+from creval.scoring.intervals import Scale
+from creval.scoring.metric_estimate import estimate
+from creval.scoring.ratio import Ratio
+from creval.tasks.task_model import CombinedMetric, MetricSpec
+from creval.types.code_location import line_of
+from creval.types.components import Aggregation
+from creval.types.metrics import Estimate, MetricResult, StatusCounts
+from creval.types.sample import ScoreRecord
 
-__all__ = ["TaskUsage", "aggregate_task", "task_results"]
+__all__ = [
+    "MetricMaker",
+    "StoredScores",
+    "TaskUsage",
+    "aggregate_task",
+    "definition_of",
+    "part_clusters",
+    "task_results",
+    "with_records",
+]
+
+StoredScores = Callable[[], Iterable[ScoreRecord]]
 
 
 class TaskUsage(NamedTuple):
@@ -170,3 +192,206 @@ def _metric_data(metric: MetricResult) -> dict[str, Any]:
         "unit": metric.unit,
         "definition": dict(metric.definition),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class MetricMaker:
+    """Makes the metrics of a task from the samples that `tally` holds: all of them, or those of the docs of a `group`.
+
+    `docs` is how many docs were planned.
+    """
+
+    plan: TaskPlan
+    tally: TaskTally
+    used_resources: UsedResources
+    registry: Registry
+    seed: int
+    docs: int
+    stored: StoredScores
+    group: str | None = None
+    groups: dict[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def all(self) -> Iterator[MetricResult]:
+        """Yield every metric over all conditions and by condition, each followed by its groups."""
+        task = self.plan.task
+        cells: list[int | None] = [None]
+        if len(task.conditions) > 1:
+            cells += range(len(task.conditions))
+        makers = {by: self._by_group(by) for metric in task.every_metric if (by := metric.by) is not None}
+        for metric in task.every_metric:
+            for cell in cells:
+                yield self._made(metric, cell)
+            for maker in makers.get(metric.by or "", ()):
+                for cell in cells:
+                    yield maker._made(metric, cell)
+            if isinstance(metric, MetricSpec) and metric.by is not None:
+                for how in AVERAGES if self._can_average(metric) else ():
+                    if how != metric.average:
+                        yield from (self._averaged(metric, cell, how) for cell in cells)
+
+    def _by_group(self, by: str) -> Sequence[MetricMaker]:
+        """Return a maker for each group of docs, in the order of their names."""
+        values = self._groups(by)
+        docs: dict[str, list[str]] = {}
+        for doc, value in values.items():
+            docs.setdefault(value, []).append(doc)
+        return [
+            replace(self, tally=self.tally.part(docs[value]), docs=len(docs[value]), group=value)
+            for value in sorted(docs)
+        ]
+
+    def _groups(self, by: str) -> Mapping[str, str]:
+        if by not in self.groups:
+            self.groups[by] = self.plan.groups(by)
+        return self.groups[by]
+
+    def _can_average(self, metric: MetricSpec) -> bool:
+        return isinstance(self._aggregation(metric), Ratio)
+
+    def _aggregation(self, metric: MetricSpec) -> Aggregation:
+        ref = metric.aggregate
+        made: Aggregation = self.registry.get("aggregation", ref.name).load()(**ref.parameters)
+        return made
+
+    def _averaged(self, metric: MetricSpec, cell: int | None, how: Any) -> MetricResult:
+        """Return a mean over the groups, under a name of its own."""
+        found = self._made(replace(metric, average=how), cell)
+        name = f"{found.name}[{how} by {metric.by}]"
+        return replace(found, name=name, primary=False, by={"by": str(metric.by), "average": how})
+
+    def _made(self, metric: MetricSpec | CombinedMetric, cell: int | None) -> MetricResult:
+        """Return a metric over all conditions (None) or under one; of a group under a name of its own."""
+        task = self.plan.task
+        label = None if cell is None else task.conditions[cell].name
+        planned = self.docs * self.plan.repeats * (len(task.conditions) if cell is None else 1)
+        made = self._single(metric, cell, label) if isinstance(metric, MetricSpec) else self._joint(metric, cell, label)
+        name, number, failed = made
+        about: dict[str, Any] = {}
+        if self.group is not None:
+            name = f"{name}[{metric.by}={self.group}]"
+            about = {"by": {"by": str(metric.by), "group": self.group}}
+        return MetricResult(
+            name=name,
+            estimate=number,
+            counts=self.tally.counts(planned, cell, metric.source if isinstance(metric, MetricSpec) else None),
+            failed=metric.failed if isinstance(metric, MetricSpec) else None,
+            n_failed=failed,
+            higher_is_better=metric.higher_is_better,
+            condition=label,
+            primary=metric.primary and self.group is None,
+            unit=metric.unit,
+            definition=definition_of(metric, task.metrics),
+            **about,
+        )
+
+    def _stream(self, metric: str, label: str | None) -> int:
+        parts = (self.plan.task.name, metric, label)
+        return derive(self.seed, "bootstrap", *parts, *(() if self.group is None else (self.group,)))
+
+    def _single(self, metric: MetricSpec, cell: int | None, label: str | None) -> tuple[str, Estimate, int]:
+        """Return name, estimate and number of failures of a metric of one score."""
+        task = self.plan.task
+        zero = metric.failed_value if metric.failed == "zero" else None
+        kind = Grouping(task.cluster, metric.weight, self.plan.groups(metric.group) if metric.group else None)
+        clusters, failed = self.tally.clusters(metric.source, zero, cell, kind)
+        aggregation = self._aggregation(metric)
+        if not isinstance(aggregation, Ratio):  # it may sort them in place, say; they are the columns of others too
+            clusters = clusters.copied()
+        elif metric.average != "micro" and self.group is None:
+            groups = self._groups(str(metric.by))
+            docs = self.tally.units(metric.source, zero, cell, kind)[1]
+            clusters = averaged(aggregation, clusters, [groups[doc] for doc in docs], metric.average)
+        if hasattr(aggregation, "read"):
+            places = self.tally.places(metric.source, zero, cell, kind)
+            (clusters,) = with_records(aggregation, [(clusters, places, self.stored())])
+        scale = Scale(*metric.range, metric.binary)
+        how = (metric.ci, self._stream(metric.name, label), scale)
+        number = _estimate((metric.name, metric.aggregate.name), aggregation, clusters, *how)
+        return self.used_resources.metric_name(task, metric, self.registry), number, failed
+
+    def _joint(self, metric: CombinedMetric, cell: int | None, label: str | None) -> tuple[str, Estimate, int]:
+        """Return name, estimate and number of failures of a metric made of others."""
+        task = self.plan.task
+        parts = [next(each for each in task.metrics if each.name == name) for name in metric.parts]
+        made = [(part, self._aggregation(part)) for part in parts]
+        clusters, _, failed = part_clusters(self.tally, [_part(*each) for each in made], cell, task.cluster)
+        marks = [self.used_resources.metric_name(task, part, self.registry).removeprefix(part.name) for part in parts]
+        method = "cluster_bootstrap" if metric.ci == "auto" else metric.ci
+        aggregation = Combined(metric.how, len(parts))
+        how = (method, self._stream(metric.name, label), Scale())
+        number = _estimate((metric.name, metric.how), aggregation, clusters, *how)
+        return f"{metric.name}{''.join(dict.fromkeys(marks))}", replace(number, n=number.clusters), failed
+
+
+def with_records(
+    aggregation: Any, sides: Sequence[tuple[Clusters, Sequence[Place], Iterable[ScoreRecord]]]
+) -> list[Clusters]:
+    """Give an aggregation the stored scores behind the values of each side, and return clusters of their numbers."""
+    records: list[ScoreRecord] = []
+    made = []
+    for clusters, places, stored in sides:
+        found = {score.key[1:]: score for score in stored}
+        made.append(clusters.replaced(len(records) + np.arange(len(places), dtype=np.float64)))
+        records += [found[place] for place in places]
+    aggregation.read(records)
+    return made
+
+
+Part = tuple[str, float | None, str | None, Aggregation]
+"""A part of a combined metric: its score, what failures count as, its weight, its aggregation."""
+
+
+def _part(metric: MetricSpec, aggregation: Aggregation) -> Part:
+    zero = metric.failed_value if metric.failed == "zero" else None
+    return metric.source, zero, metric.weight, aggregation
+
+
+def part_clusters(
+    tally: TaskTally, parts: Sequence[Part], cell: int | None, unit: str
+) -> tuple[Clusters, list[str], int]:
+    """Return the clusters of a combined metric, their docs, and the most failures that a part has."""
+    found, most = [], 0
+    names: dict[int, str] = {}
+    for source, zero, weight, aggregation in parts:
+        kind = Grouping(unit, weight)
+        clusters, failed = tally.clusters(source, zero, cell, kind)
+        numbers, docs = tally.units(source, zero, cell, kind)
+        found.append((aggregation, clusters, numbers))
+        names.update(zip(numbers.tolist(), docs, strict=True))
+        most = max(most, failed)
+    whole, found_numbers = joined(found)
+    return whole, [names[int(number)] for number in found_numbers], most
+
+
+def definition_of(metric: MetricSpec | CombinedMetric, known: Sequence[MetricSpec]) -> dict[str, Any]:
+    """Return what a metric is made of: enough to aggregate its scores again without the task."""
+    if isinstance(metric, CombinedMetric):
+        named = {each.name: each for each in known}
+        parts = [{"failed": named[name].failed, **definition_of(named[name], ())} for name in metric.parts]
+        rest = {"score": None, "aggregate": None, "weight": None, "group": None, "failed_value": 0.0}
+        made = {"of": {"how": metric.how, "parts": parts}, "range": [None, None], "binary": False}
+        return {**rest, **made, "ci": "cluster_bootstrap" if metric.ci == "auto" else metric.ci}
+    return {
+        "score": metric.source,
+        "aggregate": {"name": metric.aggregate.name, "parameters": dict(metric.aggregate.parameters)},
+        "weight": metric.weight,
+        "group": metric.group,
+        "failed_value": metric.failed_value,
+        "range": list(metric.range),
+        "binary": metric.binary,
+        "ci": metric.ci,
+        **({"by": metric.by, "average": metric.average} if metric.by is not None else {}),
+    }
+
+
+def _estimate(
+    named: tuple[str, str], aggregation: Aggregation, clusters: Clusters, method: str, stream: int, scale: Scale
+) -> Estimate:
+    """Aggregate, or raise ScoringError that names the aggregation, file and line where it fails."""
+    try:
+        return estimate(aggregation, clusters, method, stream, scale)
+    except CrevalError:
+        raise
+    except (Exception, SystemExit) as error:  # a plugin's own code
+        what = f"the aggregation {named[1]!r} failed: {type(error).__name__}: {error} ({line_of(error)})"
+        raise ScoringError(what, where=f"metric {named[0]}", fix="Correct the aggregation.") from error

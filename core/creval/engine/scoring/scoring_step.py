@@ -87,7 +87,7 @@ class _SamplesToScore(NamedTuple):
 
 
 async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) -> BudgetError | None:
-    """Let the executor score what is to be scored; each score is written the moment it comes."""
+    """Let the executor score the pending samples; each score is written when it arrives."""
     parts, kept = how.parts, reading.kept
     samples = reading.samples(parts.task.name)
     cut = batches(samples, how.batch)
@@ -119,7 +119,7 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
 
 
 def store(write: Callable[[Mapping[str, object]], object], score: ScoreRecord) -> ScoreRecord:
-    """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
+    """Write a score. If it is not plain data, its scorer is at fault, and the sample ends as errored."""
     try:
         write(score_data(score))
     except UnstorableError as error:

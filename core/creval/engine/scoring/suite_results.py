@@ -104,7 +104,7 @@ def _summed(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _shares(number: SuiteMetric, terms: Sequence[_Term]) -> list[float]:
-    """Return what each term counts by: its part's share, alike, or its number of values."""
+    """Return the weight of each term: its part's share, an equal one, or its number of values."""
     if number.parts:
         sizes = Counter(term.part for term in terms)
         return [number.parts[term.part].share / sizes[term.part] for term in terms]

@@ -151,7 +151,7 @@ class TaskTally:
         return named | scores | {f"ended:{name}": column for name, column in self._ended.items()}
 
     def _ends(self) -> dict[str, int]:
-        """By column of numbers that stand for something: how many of these there are."""
+        """The number of codes in each column that holds codes."""
         ended = dict.fromkeys((f"ended:{name}" for name in self._ended), len(_STATUSES))
         return {"doc": len(self._docs), "condition": len(self._conditions), "status": len(_STATUSES), **ended}
 
@@ -336,7 +336,7 @@ class ResumableTally:
         self._sound = True
 
     def whole(self) -> TaskTally | None:
-        """Return the columns of all scores; None where one is no score that can be read: reading the file says why."""
+        """Return the columns of all scores; None if a score cannot be read; reading the file reports why."""
         if not self._sound:
             return None
         if not len(self._again):

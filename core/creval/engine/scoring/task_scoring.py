@@ -53,7 +53,7 @@ class ScorerPart:
 
     @property
     def waits(self) -> bool:
-        """Whether it asks others (a judge), so that several of its calls go on at once."""
+        """Whether it asks other models (a judge), so that several of its calls run at once."""
         return self.traits.waits
 
     @property
@@ -108,7 +108,7 @@ class Pending:
 
     @property
     def value(self) -> Any:
-        """What was read, as it is stored; by reading where there are several."""
+        """Return the parsed values to store; by reading if there are several."""
         values = {name: list(each.scorer_input.values) for name, each in self.readings.items()}
         plain = {name: each[0] if len(each) == 1 else each or None for name, each in values.items()}
         return plain.get("", plain)

@@ -233,7 +233,7 @@ _WIDE_A_TOKEN = 3
 
 
 def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
-    """Return a reply as it is to be read. Pure: the same for a reply from the network, the cache, or a replay.
+    """Return a reply in the form in which it is parsed. Pure: alike for replies from network, cache and replay.
 
     An answer that the server calls whole (`stop`) though it has exactly as many tokens as the limit that was sent is
     cut: its finish reason becomes `length`. Thinking goes from the texts to the reasoning, unless the task keeps it.

@@ -43,7 +43,7 @@ class AnswerPlace(NamedTuple):
 class AnswerIndex:
     """Lines by the hash of what they answer: 18 bytes each, whatever they hold.
 
-    Hashes may collide: whoever looks one up reads the line and checks.
+    Hashes may collide, so a look-up reads the line and compares.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class AnswerIndex:
             view[:] = view[order]
 
     def colliding(self) -> list[list[AnswerPlace]]:
-        """Return the lines whose hashes are equal, in the order in which they came."""
+        """Return the lines whose hashes are equal, in their order."""
         hashes = np.frombuffer(self._hashes, dtype=np.int64)
         equal = np.flatnonzero(hashes[1:] == hashes[:-1])
         starts = [int(place) for place in equal if place == 0 or hashes[place - 1] != hashes[place]]
@@ -92,7 +92,7 @@ class Replay:
     completion is a text, or {"text", "finish_reason", "reasoning", "refusal", "logprobs": [[token, number], ...],
     "tool_calls": [{"name", "arguments"}, ...]}.
     A line of an earlier run's samples/<task>.jsonl does as well: it is replayed call by call. What its
-    calls/<role>.jsonl hold of scorers' questions is given to whoever asks a role the same messages.
+    calls/<role>.jsonl hold of scorers' questions answers a role that is asked the same messages.
 
     Only the place of each line is held in memory. A sample or call that the file lacks is a FatalModelError
     that names it. Raises DataError where the file is missing or malformed.
@@ -116,7 +116,7 @@ class Replay:
         return os.fdopen(open_plain(file if self._path.is_dir() else file.resolve()), "rb")
 
     def prepare(self) -> None:
-        """Note where each answer stands. Raises DataError where a file is malformed."""
+        """Index the place of each answer. Raises DataError where a file is malformed."""
         if self._ready:
             return
         self._ready = True

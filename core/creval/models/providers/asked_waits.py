@@ -178,7 +178,7 @@ def _is_zero(value: str | None) -> bool:
 
 
 def _sum_of_pieces(text: str) -> float | None:
-    """`1h2m3.5s`, `2 minutes and 5 seconds`; None where something else stands among the pieces."""
+    """`1h2m3.5s`, `2 minutes and 5 seconds`; None if there is anything else between the pieces."""
     total, at = 0.0, 0
     text = text.strip()
     while at < len(text):

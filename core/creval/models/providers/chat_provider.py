@@ -93,7 +93,7 @@ def _put_together(events: Iterator[str]) -> dict[str, Any]:
 
 
 def _events(text: str) -> Iterator[str]:
-    """The data of each event; comments and other fields are passed over."""
+    """The data of each event; comments and other fields are skipped."""
     lines: list[str] = []
     for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
         if line.startswith("data:"):
@@ -124,7 +124,7 @@ def _join(message: dict[str, Any]) -> None:
 
 
 def _joined_calls(pieces: list[Any]) -> list[Any]:
-    """Return tool calls of the pieces in which they came: those of one index belong together."""
+    """Return the tool calls made of streamed pieces; pieces of one index belong together."""
     calls: dict[Any, dict[str, Any]] = {}
     for piece in pieces:
         if not isinstance(piece, dict):

@@ -123,7 +123,7 @@ def told_reasoning(message: Mapping[str, Any]) -> str:
 
 
 class MalformedReplyError(ValueError):
-    """The body is JSON but no chat completion. The message says what is wrong with it."""
+    """The body is JSON but not a chat completion. The message says what is wrong with it."""
 
 
 def read_reply(body: Any, latency: float, cost: float | None = None, request: GenerateRequest | None = None) -> Reply:

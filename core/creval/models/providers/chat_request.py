@@ -32,7 +32,7 @@ def exclusive_settings(model: str) -> tuple[str, ...]:
 
 
 def check_chat(request: GenerateRequest) -> None:
-    """Raise UsageError where a request is no chat: it asks for a bare text to be continued."""
+    """Raise UsageError where a request is not a chat but a bare text to continue."""
     if request.settings.get(BARE[0]) == BARE[1]:
         raise UsageError(
             "the provider knows chats alone, and the task sends bare text (chat_template: none)",
@@ -45,7 +45,7 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
 
     `also` are members that the server requires of every request.
     OpenAI's reasoning models (gpt-5 and the o series) know the answer's limit as `max_completion_tokens`.
-    Raises UsageError where a setting is none of the user's to set, or is no JSON.
+    Raises UsageError where a setting is not the user's to set, or is not JSON.
     """
     check_chat(request)
     messages = [{"role": m.role, "content": m.content} if m.plain else chat_message(m) for m in request.messages]

@@ -153,7 +153,7 @@ def is_loopback(url: str) -> bool:
 
 
 def is_hosted(url: str) -> bool:
-    """Whether an address is a hosted provider's own, which answers nobody without a key."""
+    """Whether an address is a hosted provider's own, which requires a key."""
     known = {urlsplit(endpoint.url).hostname for endpoint in ENDPOINTS.values() if endpoint.url}
     return urlsplit(url).hostname in known and not is_loopback(url)
 

@@ -301,7 +301,7 @@ def explain(failure: Failure, caller: Caller) -> ModelError:
 
 
 def _as_given(parameter: str) -> str:
-    """The parameter's name on the command line: one that is no known setting is under extra."""
+    """The parameter's name on the command line; an unknown setting is under extra."""
     from creval.tasks.sections.settings import generation_settings
 
     return parameter if parameter in generation_settings() else f"extra.{parameter}"

@@ -136,7 +136,7 @@ def repair(text: str, at: int, effort: Effort) -> tuple[Any, int]:
 
 
 def _closing(text: str) -> tuple[int | None, Sequence[tuple[int, int]]]:
-    """Return (the place after the bracket that closes the first one, or None; where the texts in quotes stand).
+    """Return (the place after the bracket that closes the first one, or None; the places of the texts in quotes).
 
     A quote ends a text only before what may follow a text, so that quotes inside it do no harm; an outer bracket that
     closes closes the inner ones too.

@@ -144,7 +144,7 @@ def json_places(text: str) -> Iterator[tuple[str, Sequence[Found]]]:
 
 
 def _headed(text: str, found: Sequence[Found], prose: str = "") -> Sequence[Found]:
-    """Give each value the last line of what stands between it and the one before it; `prose` precedes the text."""
+    """Give each value the last line before it, after the previous value; `prose` precedes the text."""
     headed, at = [], text.find("\n") + 1 if prose else 0  # the first line of a fence names the language
     for each in found:
         before = f"{prose[-_LONGEST_HEADING:]}\n{text[max(at, each.start - _LONGEST_HEADING) : each.start]}".rstrip()
