@@ -93,7 +93,7 @@ lint: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/python tools/make_site.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo "the site stands in build/site"
+	@echo "the site is in build/site"
 
 versions: $(INSTALLED)
 	$(BIN)/python tools/check_versions.py $(if $(SINCE),--since $(SINCE))

@@ -67,12 +67,27 @@ def without(monkeypatch: pytest.MonkeyPatch, distribution: str) -> None:
     monkeypatch.setattr(loader, "find_distributions", lambda path=None: found)
 
 
-def test_the_form_of_the_hub_without_creval_hub_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+RUN = ["--tasks", "rat", "--model", "baseline/floor"]
+OPTIONS = [
+    (["show", "rat", "--eval-yaml"], "`creval show --eval-yaml`", "creval-hub"),
+    (["ls", "--registry"], "--registry", "creval-testing"),
+    ([*RUN, "--dry-run"], "--dry-run", "creval-sweeps"),
+    ([*RUN, "--model", "baseline/ceiling"], "a second --model", "creval-sweeps"),
+    (["score", ".", "--trust", __file__], "--trust of a run file", "creval-sweeps"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "part", "distribution"), OPTIONS)
+def test_an_option_of_an_absent_distribution_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    part: str,
+    distribution: str,
 ) -> None:
-    without(monkeypatch, "creval-hub")
-    assert invoke(["show", "rat", "--eval-yaml"]) == 2
-    said = "`creval show --eval-yaml` needs creval-hub, which is not installed: pip install creval-hub"
+    without(monkeypatch, distribution)
+    assert invoke(arguments) == 2
+    said = f"{part} needs {distribution}, which is not installed: pip install {distribution}"
     assert capsys.readouterr().err.splitlines() == [f"error: {said}"]
 
 

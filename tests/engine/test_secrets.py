@@ -1,4 +1,4 @@
-"""Keys stand in no file of a run, whoever writes them; and hiding them damages nothing."""
+"""No file of a run contains a key, whichever part writes it; hiding keys damages nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judges' calls of a sample stand in its transcript, on the terminal and on the page."""
+"""The judges' calls of a sample are in its transcript, on the terminal and on the page."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def echoing(request: Received) -> Any:
 
 @pytest.fixture(params=["", f"?api-version=1&subscription={KEY}"], ids=["in the environment", "in a query"])
 def query(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The query of the server's address; without one the key stands in the environment."""
+    """The query of the server's address; without one the key is in the environment."""
     if not request.param:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
     return str(request.param)

@@ -1,4 +1,4 @@
-"""Lists on one line, separators of other scripts, and what stands in place of an item."""
+"""Lists on one line, separators of other scripts, and placeholders of items."""
 
 from __future__ import annotations
 

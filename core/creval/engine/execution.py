@@ -55,7 +55,7 @@ class RunContext:
         return self.setup.in_flight
 
     def prepare(self) -> None:
-        """Make what the samples of each task share, and prepare the target; before the first sample is made."""
+        """Create what the samples of each task share, and prepare the target, before the first sample."""
         self._runtimes = {plan.task.name: self.setup.runtime(plan.task) for plan in self.plans}
         self.setup.models.get(TARGET).prepare()
 

@@ -37,7 +37,7 @@ _OPTION = "--task-file"
 def with_task_files(
     plans: Sequence[TaskPlan], files: Sequence[Path], options: RunOptions, plugins: Plugins
 ) -> list[TaskPlan]:
-    """Return plans with the tasks of these files in place of those of the same name; docs and tries stay.
+    """Return plans whose tasks are replaced by those of the same name in these files; docs and repeats stay.
 
     Raises UnknownNameError where the run has no such task, UsageError where two files are one task, TaskError.
     """

@@ -45,7 +45,7 @@ class ResponseCache:
         self._writer.start()
 
     def get(self, key: str) -> Reply | None:
-        """Return the kept reply, None where there is none."""
+        """Return the stored reply, None if there is none."""
         self._raise_failure()
         pending = self._pending.get(key)
         if pending is not None:

@@ -1,6 +1,6 @@
 """When a failed try is made again, and after how long.
 
-The clock that retries, limiter and budget live by; tests give them one that they turn themselves.
+The clock of retries, limiter and budget; tests replace it by one that they advance.
 """
 
 from __future__ import annotations

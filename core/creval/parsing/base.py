@@ -29,7 +29,7 @@ class Extractor:
     """What `refusals` is where the task file does not say."""
 
     def is_refusal(self, text: str) -> bool:
-        """Whether this parser takes a text for a plain refusal."""
+        """Whether this parser reads a text as a plain refusal."""
         wanted = self.spots_refusals if self.refusals is None else self.refusals
         return wanted and is_refusal(text)
 

@@ -274,7 +274,7 @@ def without_talk(text: str) -> str:
 
 
 def speaks_of_the_last(heading: str) -> bool:
-    """Whether a heading says that what follows takes the place of drafts before it (`Final list:`)."""
+    """Whether a heading says that the following text replaces earlier drafts (`Final list:`)."""
     return _LAST.search(heading) is not None
 
 

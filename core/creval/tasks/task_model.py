@@ -241,14 +241,14 @@ class MetricSpec:
     def content(self) -> Mapping[str, Any]:
         """Return what of the metric makes the task what it is, for its hash.
 
-        The keys that the format began with stand in it always, with what silence meant then where the file is silent
-        (`_SILENT`): so a default may change. A key that came later stands in it only where the file states it, and one
-        that shapes nothing but intervals never does. Runs made by an earlier version stay runs of the task.
+        It always has the keys of the first version of the format, with that version's defaults (`_SILENT`) where the
+        file states none, so that a default may change. It has a later key only if the file states it, and never one
+        that concerns intervals alone. So runs made by an earlier version remain runs of the task.
         """
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         content = {key: said[key] for key in ("name", "source", "primary")}
         content["aggregate"] = asdict(self.aggregate)
-        stated = self.stated - ({"ci"} if self.ci == "auto" else set())  # what silence says today, said aloud
+        stated = self.stated - ({"ci"} if self.ci == "auto" else set())  # the default, written out
         content |= {key: said[key] if key in stated else silent for key, silent in _SILENT.items()}
         later = said.keys() - content.keys() - _NEVER_HASHED
         return content | {key: said[key] for key in later & self.stated}

@@ -113,7 +113,7 @@ def own_module(folder: Path, mark: Path) -> Path:
 
 
 def own_classifier(folder: Path, mark: Path) -> Path:
-    """Make a classifier whose class stands in a file next to its weights."""
+    """Make a classifier whose class is defined in a file next to its weights."""
     transformers = pytest.importorskip("transformers")
     make(folder)
     plain = folder / "plain"

@@ -153,7 +153,7 @@ def test_an_unfinished_run_has_no_page(runs: list[Path], tmp_path: Path) -> None
 
 
 def test_texts_kept_by_reference_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    secret = "a licensed sentence that stands in no page"
+    secret = "a licensed sentence that is on no page"
     (tmp_path / "words.jsonl").write_text(json.dumps({"id": "a", "word": secret, "target": "x"}) + "\n")
     (tmp_path / "kept.yaml").write_text(
         "schema: 1\ntask: kept\nversion: 1.0.0\ntitle: Kept\nstore: reference\nprotocol: chat\n"

@@ -19,7 +19,7 @@ from creval_page.write_page import Printed, printed_numbers, remarks, same_model
 PLUGINS = ("association", "create", "kumo", "neocoder", "openended")
 FIVE = ("MedicalEnv", "ChemicalEnv", "MusicEnv", "EducationEnv", "FantasyEnv")
 SHIFTED = 120.0
-"""CDAT-A stands in Table 3 as 100 more than Eq. 3: above this no other column lies."""
+"""Table 3 gives CDAT-A as 100 more than Eq. 3; no other column is above this."""
 
 
 def paper(reference_data: Path, number: str) -> str:

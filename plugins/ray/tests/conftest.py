@@ -83,7 +83,7 @@ def raylets() -> Iterator[Raylets]:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing of the user's; the caches stand in the test's folder."""
+    """Nothing of the user's; the caches are in the test's folder."""
     hide_user(monkeypatch)
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)

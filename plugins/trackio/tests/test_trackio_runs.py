@@ -1,4 +1,4 @@
-"""A finished run stands in Trackio's own database, offline; without a project nothing is imported."""
+"""A finished run is stored in Trackio's own database, offline; without a project nothing is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finished run stands in a file that W&B itself reads, offline; without a project there is none."""
+"""A finished run is stored in a file that W&B itself reads, offline; without a project there is none."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ HOPELESS = 20
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One task to generate: its plan, and what the run holds of it."""
+    """One task to generate: its plan and its resume state."""
 
     plan: TaskPlan
     kept: ResumeState[Any]
@@ -109,7 +109,7 @@ class Job:
 
 
 class Means(NamedTuple):
-    """How samples are made: by whom (an executor), how many at once at most, and what the target did so far."""
+    """How samples are made: the executor, the most at once, and the target's statistics so far."""
 
     make: Callable[[WorkItem], Awaitable[ItemResult]]
     concurrency: int

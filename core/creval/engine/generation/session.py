@@ -251,7 +251,7 @@ class LiveSession:
         return GenerateRequest(tuple(messages), kept, origin, n, *reading, runtime.task.by_reference)
 
     def _seeded(self, request: GenerateRequest, remote: bool) -> GenerateRequest:
-        """Give the call a seed of its own: always to a model in this process, to others where `seed: sample` asks."""
+        """Set the call's own seed: always for a model in this process, for others if the setting is `seed: sample`."""
         wanted = request.settings.get("seed", None if remote else BY_SAMPLE)
         if wanted != BY_SAMPLE:
             return request

@@ -1,6 +1,6 @@
 """What is to be done: tasks x docs x conditions x repeats, counted first and walked lazily.
 
-The grid of conditions that a run asks: the task's, with the axes that the user set in its place.
+The grid of conditions of a run: the task's, with the user's axes in place of its own.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Regis
 
 
 def _raters_of(task: Task, registry: Registry) -> list[Raters]:
-    """Return the raters that the task's scorers state, with the names that the task gives their scores."""
+    """Return the raters that the task's scorers declare, under the task's names of their scores."""
     found = []
     for ref in task.score:
         raters = registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters

@@ -87,7 +87,7 @@ class DoneRanks:
         return bytes(self._bits)
 
     def read_bytes(self, data: bytes) -> None:
-        """Become the set of such bytes. Raises ValueError where they are too few or too many."""
+        """Restore the set from its bytes. Raises ValueError if there are too few or too many."""
         if len(data) != len(self._bits):
             raise ValueError(f"{len(data)} bytes for {len(self._bits)}")
         self._bits = bytearray(data)

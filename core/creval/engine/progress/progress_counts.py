@@ -1,4 +1,4 @@
-"""What every display of progress knows: how many samples ended in which status, how fast, and what they cost.
+"""The data of every progress display: samples by status, speed, cost.
 
 Live progress in a notebook: one output of the cell, updated during the run.
 """
@@ -162,7 +162,7 @@ SECONDS = 0.25
 
 
 def in_notebook() -> bool:
-    """Whether a kernel runs this code, so that there is a cell to show something in. Imports nothing."""
+    """Whether a notebook kernel runs this code. Imports nothing."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None

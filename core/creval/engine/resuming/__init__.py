@@ -1,1 +1,1 @@
-"""What a resumed run holds, and what it has used up."""
+"""The state of a resumed run, and its spending so far."""

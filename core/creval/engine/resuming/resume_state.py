@@ -1,4 +1,4 @@
-"""What a run holds of a task: its samples and their scores.
+"""The state of a task in a run folder: its samples and their scores.
 
 Checkpoints: what the rows of a large file say, so that resuming its run need not read them again.
 
@@ -42,7 +42,7 @@ class Spending:
         self._calls = calls
 
     def saved(self) -> tuple[float, int]:
-        """Return what it is made of again."""
+        """Return the data from which it can be restored."""
         return self._cost, self._calls
 
     def join(self, other: Spending) -> None:
@@ -113,7 +113,7 @@ class SampleUsage:
         (self._stays if stays else self._again).add(record)
 
     def forget(self) -> None:
-        """Take out what samples took that are made again."""
+        """Subtract the usage of samples that are made again."""
         self._again = UsageTally()
 
     def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
@@ -268,7 +268,7 @@ class Checkpoint:
 
 
 class ResumeState(Generic[S]):
-    """The rows of a task's samples and of its scores, kept up to date while the run is going on.
+    """The rows of a task's samples and scores, updated while the run continues.
 
     Nothing is read until `load`. `make` makes the empty summary of scores, `scores` is the file where these do not
     are in the run's own.

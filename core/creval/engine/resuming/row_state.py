@@ -1,4 +1,4 @@
-"""The rows of a task's samples or scores: what they say together, kept up to date as lines are read or written."""
+"""A summary of the rows of a task's samples or scores, updated as lines are read or written."""
 
 from __future__ import annotations
 

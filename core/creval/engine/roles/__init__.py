@@ -1,3 +1,3 @@
-"""Who plays which role, the ledger of their calls, and what components may ask of them."""
+"""The models of roles, the ledger of their calls, and what components may ask them."""
 
 from __future__ import annotations

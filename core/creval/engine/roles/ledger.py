@@ -230,7 +230,7 @@ class Ledger:
         self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
 
     def keep_in(self, journal: CallJournal, others: Sequence[CallJournal] = ()) -> None:
-        """Keep calls in a run's own journal, and give again its answers and those of `others` (the first come first).
+        """Store calls in a run's own journal; return its answers, and those of `others`, again (earlier ones first).
 
         Raises RunError where a line of a journal is damaged or no call.
         """

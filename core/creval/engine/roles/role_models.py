@@ -116,7 +116,7 @@ class RoleModels:
         return self._specs.get(role)
 
     def settings(self, role: str) -> Mapping[str, Any]:
-        """Return the generation settings that the user gives a role, in place of all others."""
+        """Return the user's generation settings of a role, which replace all others."""
         given = self.own.get(role, {}).get("generation", {})
         return {**{name: value for name, value in given.items() if name != EXTRA}, **given.get(EXTRA, {})}
 

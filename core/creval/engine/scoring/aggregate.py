@@ -364,7 +364,7 @@ def part_clusters(
 
 
 def definition_of(metric: MetricSpec | CombinedMetric, known: Sequence[MetricSpec]) -> dict[str, Any]:
-    """Return what a metric is made of: enough to aggregate its scores again without the task."""
+    """Return the definition of a metric: enough to aggregate its scores again without the task."""
     if isinstance(metric, CombinedMetric):
         named = {each.name: each for each in known}
         parts = [{"failed": named[name].failed, **definition_of(named[name], ())} for name in metric.parts]

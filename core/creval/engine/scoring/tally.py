@@ -86,7 +86,7 @@ class TaskTally:
             self._errors = sorted([*self._errors, (score.key, score.reason or "")])[:_SHOWN]
 
     def add_row(self, record: Mapping[str, Any]) -> None:
-        """Add a line of scores/, as `add` does what it holds."""
+        """Add a line of scores/, as `add` does its record."""
         if "missing" in record or record["status"] == _ERRORED or not self._plain(record["scores"]):
             self.add(read_score(record))
             return

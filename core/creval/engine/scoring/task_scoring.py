@@ -38,7 +38,7 @@ BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class ScorerPart:
-    """One scorer of a task: its name, and those of the scores that are missing where it fails.
+    """One scorer of a task: its name and the names of its scores, which are missing if it fails.
 
     `closed`: it gives no other scores than these; one of another name is an error. `ref` says what the task calls its
     scores and which reading of the answers it scores.
@@ -203,7 +203,7 @@ class TaskScoring:
         )
 
     def _read(self, sample: Sample) -> Pending:
-        """Parse the answers of a sample in every reading, or keep why it cannot be scored."""
+        """Parse the answers of a sample in every reading, or store the reason why it cannot be scored."""
         faults = list(sample.faults)
         readings = {name: self._read_by(chain, sample, faults) for name, chain in self.chains.items()}
         first = min(readings.values(), key=lambda each: each.status is not Status.SCORED)

@@ -10,7 +10,7 @@ from creval.models.secrets import redact
 __all__ = ["HIDDEN", "address_secrets", "shown_address", "shown_addresses"]
 
 HIDDEN = "***"
-"""Stands in a shown address for what is left out. An address that holds it cannot be called."""
+"""Replaces the hidden parts of a shown address. An address that contains it cannot be called."""
 
 _HARMLESS = frozenset({"api-version", "api_version", "version", "region", "deployment", "model"})
 """Names of query parameters whose values are no secrets. Of all others that is not known, so theirs are left out."""

@@ -105,7 +105,7 @@ def _camel(sent: Sequence[str]) -> dict[str, str]:
 
 
 def _spaced(sent: Sequence[str]) -> list[tuple[str, str]]:
-    """The names as people write them: reasoning effort. Words of other things, such as max tokens, are not there."""
+    """The names as people write them: reasoning effort. Words with another meaning, such as max tokens, are absent."""
     words = [(name.replace("_", " "), name) for name in sent if name.endswith(("_effort", "_penalty", "_format"))]
     return [*words, *((f"stop{sign}sequences", "stop") for sign in " _" if "stop" in sent)]
 
@@ -366,7 +366,7 @@ def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: st
 
 
 def _limit_is_too_high(failure: Failure) -> bool:
-    """Whether the model gives fewer tokens than the limit allows, whatever the question."""
+    """Whether the model's maximum is below the limit that was sent."""
     if failure.status not in (400, 422) or failure.limit is None or _CONTEXT_SETTINGS.search(failure.message):
         return False
     return bool(_TOO_HIGH.search(failure.message)) and not _INSTEAD.search(failure.message)

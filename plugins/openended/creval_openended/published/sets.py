@@ -16,7 +16,7 @@ from creval.plugin import DataError
 __all__ = ["SETS", "PublishedSet", "kept_rows"]
 
 NUL = "\0"
-"""Stands in some excerpts of BookMIA, and in no text that anybody meant."""
+"""Occurs in some excerpts of BookMIA by mistake."""
 ID_LENGTH = 12
 
 

@@ -1,5 +1,5 @@
 "use strict";
-// The page of `creval report --html`. Everything it shows stands in it; all text of runs becomes text nodes, never markup.
+// The page of `creval report --html`. It contains everything that it shows; all text of runs becomes text nodes, never markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
