@@ -14,7 +14,7 @@ import orjson
 from creval.data.few_shot import CANONICAL, SHOTS, ShotEntry, Shots, shared_value
 from creval.data.row_types import MalformedRow, Row, Rows
 from creval.data.row_values import InfiniteError, NoDataError, as_media, plain_value
-from creval.data.shaping import Shaping, brief, names_of
+from creval.data.shaping import Shaping, names_of, shortened
 from creval.errors import DataError, nearest
 from creval.format import counted
 from creval.packed_keys import PackedTexts
@@ -231,7 +231,7 @@ class Dataset:
                 near = nearest(self._id_field, map(str, fields))
                 hint = f" (did you mean {near[0]!r}?)" if near else ""
                 raise ValueError(f"the id field {self._id_field!r} is missing{hint}; the row has {names_of(fields)}")
-            what = "empty" if given is None else brief(given)
+            what = "empty" if given is None else shortened(given)
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
         return str(given), self._shaping.choices_of(fields, str(given))
 
@@ -317,7 +317,9 @@ class _Scan:
         without = [index for index, _ in self._faults]  # rows that gave no id
         for number, first in self.ids.settle():
             again, before = _row_of(number, without), rows.where(_row_of(first, without))
-            self._faults.append((again, f"{rows.where(again)}: the id {brief(self.ids[number])} is also at {before}"))
+            self._faults.append(
+                (again, f"{rows.where(again)}: the id {shortened(self.ids[number])} is also at {before}")
+            )
         if self._faults:
             self._refuse()
         if not self.ids:

@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.data.dataset import Dataset
 from creval.data.few_shot import SHOTS
-from creval.data.shaping import brief
+from creval.data.shaping import shortened
 from creval.errors import Problem, TaskError, nearest
 from creval.plugins.registry import Component, Registry
 from creval.tasks.sections.prompts import named_prompts
@@ -62,7 +62,7 @@ def doc_problems(
             yield problem
         for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
             del lists[place]
-            shown = brief(str(doc.fields[place.name]))
+            shown = shortened(str(doc.fields[place.name]))
             what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown}"
             fix = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
             yield Problem(what, place.file, place.line, fix=fix)

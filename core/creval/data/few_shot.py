@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from creval.data.shaping import brief, names_of
+from creval.data.shaping import names_of, shortened
 from creval.errors import DataError, nearest
 from creval.format import counted
 from creval.types.sample import Doc
@@ -64,7 +64,7 @@ class Shots:
             if not same:
                 chosen.append(other.doc.fields)
         if len(chosen) < self.number:
-            alike = "" if self.same is None else f" with its {self.same} ({brief(asked.doc.fields[self.same])})"
+            alike = "" if self.same is None else f" with its {self.same} ({shortened(asked.doc.fields[self.same])})"
             raise DataError(
                 f"few_shot asks for {counted(self.number, 'examples')}; apart from the doc {asked.doc.id!r} "
                 f"the data hold {len(chosen)}{alike}",

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from creval.data.row_types import MalformedRow, Row, Rows
-from creval.data.shaping import brief, field_at, names_of
+from creval.data.shaping import field_at, names_of, shortened
 from creval.errors import DataError, nearest
 from creval.format import counted
 from creval.numerals import number_of, read_numeral
@@ -67,7 +67,7 @@ class RowFilter:
         if value is None:
             return False
         if isinstance(value, str) != isinstance(wanted, str) or isinstance(value, bool | list | dict):
-            what = f"`where` compares the field {name!r}, {brief(value)}, with {brief(wanted)} ({rule})"
+            what = f"`where` compares the field {name!r}, {shortened(value)}, with {shortened(wanted)} ({rule})"
             raise DataError(what, where=self._origin, fix="Compare numbers with numbers and texts with texts.")
         return bool(_ORDERS[rule](value, wanted))
 

@@ -15,7 +15,7 @@ from creval.format import counted, there_are
 from creval.numerals import number_of, read_numeral
 from creval.tasks.task_model import SPLIT_WORDS, ChoicesRef, FieldRef
 
-__all__ = ["Shaping", "brief", "field_at", "names_of"]
+__all__ = ["Shaping", "field_at", "names_of", "shortened"]
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MOST = 100  # choices
@@ -48,7 +48,7 @@ class Shaping:
         return fields if self.choices is None else {**fields, **_choose(fields, self.choices, doc)}
 
 
-def brief(value: Any) -> str:
+def shortened(value: Any) -> str:
     """Return a value of the data as an error may quote it: a few characters."""
     text = value if isinstance(value, str) else repr(value)
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
@@ -90,7 +90,7 @@ def _replaced(value: Any, pattern: str, text: str, ref: FieldRef) -> str:
 
 def _text(value: Any, ref: FieldRef) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"the field {ref.source!r} is no text: {brief(value)}")
+        raise ValueError(f"the field {ref.source!r} is no text: {shortened(value)}")
     return value
 
 
@@ -126,7 +126,7 @@ def _numbered(text: str) -> list[str]:
             ends = [*(mark.start() for mark in found[1:]), len(text)]
             items = [text[mark.end() : end].strip() for mark, end in zip(found, ends, strict=True)]
             return [item.rstrip(",;").rstrip() for item in items] if found[-1] not in at_start else items
-    raise ValueError(f"there is no numbered list in {brief(text)}")
+    raise ValueError(f"there is no numbered list in {shortened(text)}")
 
 
 def _counting(marks: Sequence[Any]) -> list[Any]:
@@ -185,7 +185,7 @@ def _cut_out(value: Any, ref: FieldRef) -> str | list[str]:
     assert ref.pattern is not None
     matches = _bounded(lambda *given, **more: list(regex.finditer(*given, **more)), ref.pattern, text, timeout=_SECONDS)
     if not matches:
-        raise ValueError(f"the pattern {ref.pattern!r} is not in the field {ref.source!r}: {brief(text)}")
+        raise ValueError(f"the pattern {ref.pattern!r} is not in the field {ref.source!r}: {shortened(text)}")
     groups = [str((match[1] if match.re.groups else match[0]) or "").strip() for match in matches]
     return groups if ref.find_all else groups[0]
 
@@ -228,7 +228,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
     wrong = {given[place] for place in places if place not in right}
     for place in right:
         if not ref.duplicates and given[place] in wrong:
-            what = f"two choices are {brief(given[place])}, the right one, so that no letter alone is right"
+            what = f"two choices are {shortened(given[place])}, the right one, so that no letter alone is right"
             raise ValueError(f"{what}; duplicates: true takes the one that the data name")
     order = list(range(len(places)))
     if ref.seed is not None:
@@ -269,7 +269,7 @@ def _labels(fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | No
         if len(labels) < count:
             raise ValueError(f"{there_are(count, 'choices')} and {counted(len(labels), 'labels')}")
     if "" in labels or len({label.casefold() for label in labels}) < count:
-        raise ValueError(f"the labels {', '.join(map(brief, labels))} are not all different")
+        raise ValueError(f"the labels {', '.join(map(shortened, labels))} are not all different")
     return labels
 
 
@@ -286,7 +286,7 @@ def _right(
 ) -> Sequence[int]:
     """Return the places of the right choices, from 0: one, or with flags perhaps several."""
     answer = field_at(fields, ref.answer)
-    what = f"the field {ref.answer!r} is {brief(answer)}, which is no {ref.answer_is} of the {len(given)} choices"
+    what = f"the field {ref.answer!r} is {shortened(answer)}, which is no {ref.answer_is} of the {len(given)} choices"
     if ref.answer_is == "flags":
         flags = [flag in (1, "1", True) for flag in answer] if isinstance(answer, list) else []
         if len(flags) != len(given) or not any(flags):

@@ -7,6 +7,5 @@ from __future__ import annotations
 
 from creval.data.row_selection import RowFilter, renamed
 from creval.data.row_types import MalformedRow, Row
-from creval.data.shaping import brief, names_of
 from creval.hub_address import hub_address, hub_answers
-from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES, Asker, CachedEntailment
+from creval.resources.entailment import CALLS_A_PAIR, Asker

@@ -7,5 +7,5 @@ from __future__ import annotations
 
 from creval.api import RunResult, load_result
 from creval.format import fold_name, number
-from creval.report.baselines import Baselines, find_baselines
+from creval.report.baselines import find_baselines
 from creval.report.metric_choice import MetricChoice, chosen
