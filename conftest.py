@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings
 from support.browser import headless_chromium
 from support.cost import CostSummary, CostWatch
+from support.figure_watch import watched_figures
 from support.garbage import FrozenHeap
 from support.kinds import mark_kinds
 from support.order import longest_first
@@ -123,3 +124,10 @@ def _loopback_only() -> Iterator[None]:
     socket.socket.connect_ex = lambda own, address: guarded(own, address, connect_ex)  # type: ignore[method-assign]
     yield
     socket.socket.connect, socket.socket.connect_ex = connect, connect_ex  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _watched_figures() -> Iterator[None]:
+    """Hold every figure that a test draws to the same rules."""
+    with watched_figures():
+        yield

@@ -26,8 +26,8 @@ __all__ = ["COLOURS", "Figures", "add_legend", "error_lengths", "whole_numbers"]
 
 # distinguished by colour-blind readers too (Okabe and Ito, 2008), and four more for figures of many series
 COLOURS = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000", "#999999", "#882255",
-    "#44AA99", "#332288",
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000", "#882255", "#332288",
+    "#882200", "#4466EE",
 )  # fmt: skip
 """Colours of series, as hexadecimal RGB, in the order in which they are given out."""
 
@@ -61,6 +61,7 @@ class Figures:
             figure = Figure(figsize=(width, height), layout="constrained")
             FigureCanvasAgg(figure)
             yield figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+            _begin_at_zero(figure)
 
     @contextmanager
     def settings(self, style: str | Path | None = None) -> Iterator[None]:
@@ -78,6 +79,7 @@ class Figures:
         To be called inside the `with` block of `draw`. Raises UsageError where a file cannot be written.
         """
         written = []
+        _begin_at_zero(figure)
         _lay_out(figure)
         for form in formats:
             path = base.with_name(f"{base.name}.{form}")
@@ -108,6 +110,17 @@ class Figures:
             "figure.dpi": 100,
             "savefig.dpi": 300,
         }
+
+
+def _begin_at_zero(figure: Figure) -> None:
+    """Let an axis on which everything is 0 go from 0 to 1: around 0 it would show values that there are not."""
+    from matplotlib.ticker import AutoLocator
+
+    for axes in figure.axes:
+        for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+            low, high = getattr(axes.dataLim, f"interval{name}")
+            if low == high == 0 and isinstance(axis.get_major_locator(), AutoLocator):
+                getattr(axes, f"set_{name}lim")(0, 1)
 
 
 def _lay_out(figure: Figure) -> None:

@@ -15,8 +15,10 @@ import creval
 from creval.cli.main import invoke
 from creval.errors import CrevalError
 from creval.plugin.data import DataOptions
+from creval.plugin.statistics import estimate_mean
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_diversity.analyses import collapse
 from creval_diversity.analyses.across import Across, drawn, mean_cosine
 from creval_diversity.analyses.collapse import Collapse
 from creval_diversity.analyses.given_utility import GivenUtility
@@ -47,6 +49,18 @@ def test_collapse(runs: list[str], tmp_path: Path) -> None:
         assert row["classes_embedding"] == row["classes_exact"] == (10 if ceiling else 1)
         assert row["similarity"] < 0.2 if ceiling else row["similarity"] == pytest.approx(1)
     assert sorted(Path(file).suffix for file in found.files) == [".csv", ".json", ".png", ".svg"]
+
+
+def test_each_interval_of_the_table_is_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    known: list[Any] = []
+    monkeypatch.setattr(type(collapse.FIGURES), "save", lambda self, figure, base: known.append(figure) or [])
+    one = estimate_mean([1.0, 2.0, 4.0, 8.0])
+    collapse._plot({("t", "m", f"temperature={warm}"): {"classes_exact": one} for warm in (0, 1)}, ["classes_exact"])(
+        tmp_path / "x"
+    )
+    (bars,) = known[0].axes[0].containers
+    ends = [part[:, 1].tolist() for part in bars.lines[2][0].get_segments()]
+    assert ends == [pytest.approx([one.ci_low, one.ci_high])] * 2
 
 
 def test_across(runs: list[str], tmp_path: Path) -> None:

@@ -75,8 +75,9 @@ def test_the_optimal_counts_of_a_run_are_those_of_the_ceiling_each_game_once(fol
     assert everything[3] == pytest.approx(sum(tests.values()) / 12)
 
 
-def test_parse_errors_are_counted_with_the_model_at_fault(folders: dict[str, str]) -> None:
-    output = ErrorsAnalysis().run(list(folders.values()))
+def test_parse_errors_are_counted_with_the_model_at_fault(folders: dict[str, str], tmp_path: Path) -> None:
+    output = ErrorsAnalysis().run(list(folders.values()), output=str(tmp_path))
+    assert (tmp_path / "errors.png").is_file()
     rates = {str(row[0]).partition("/")[0]: row[4] for row in output.rows if row[0] != "baseline/floor"}
     assert rates == {"baseline": 0.0, "replay": 1.0}
     mute = list(read_plays([folders["mute"]]))
@@ -99,6 +100,23 @@ def test_earnings_of_the_ceiling(folders: dict[str, str]) -> None:
     assert row[2:6] == (36, 1.0, float(actions), pytest.approx(40 - actions * 0.1))
     compat = EarningsAnalysis().run([folders["ceiling"]], count="paper_compat").rows[0]
     assert compat[5] == pytest.approx(row[5] - 36 * 2 * 0.1)
+
+
+def test_the_authors_numbers_of_a_model_are_drawn_next_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(type(domains.FIGURES), "save", lambda self, figure, base: drawn.append(figure) or [])
+    rows: list[domains.Row] = [
+        ("music", "easy", "x/one", 6, 0.5, 1.0, 0.7, 1.5),
+        ("fantasy", "easy", "x/one", 6, 0.4, 2.0, None, None),
+        ("music", "easy", "x/two", 6, 0.25, 3.0, None, None),
+    ]
+    domains._plot(rows, tmp_path / "domains")
+    (figure,) = drawn
+    names = ["one", "one (authors)", "two"]
+    for axis, printed in zip(figure.axes, (0.7, 1.5), strict=False):
+        assert [label.get_text() for label in axis.get_xticklabels()] == names
+        grid = axis.images[0].get_array().filled(-1)
+        assert grid[0, 1] == printed and grid[1, 1] == -1
 
 
 @pytest.mark.parametrize("name", ["structure", "errors", "earnings"])

@@ -13,6 +13,7 @@ from support.chat_server import ChatServer, Received
 from support.commands import creval as command
 
 import creval
+from creval.cli.main import invoke
 from creval.plugin import RunError, UsageError, open_run
 from creval_neocoder.analysis import plots
 from creval_neocoder.analysis.commands import HumanAnalysis, TableAnalysis
@@ -100,14 +101,19 @@ def test_techniques_of_a_run(run: Path) -> None:
     assert set(states_of(open_run(run))[0].values) == set(COLUMNS)
 
 
-def test_on_the_command_line(run: Path, reference_data: Path, tmp_path: Path) -> None:
-    done = command(tmp_path, "analyse", "neocoder-table", str(run))
-    assert done.returncode == 0, done.stderr
-    assert "GPT-4 (Table 3)" in done.stdout
-    words = ["analyse", "neocoder-human", str(run), "--output", "human", "--offline", "--json"]
-    done = command(tmp_path, *words, CREVAL_DATA=str(reference_data))
-    assert done.returncode == 0, done.stderr
-    record = json.loads(done.stdout)
+def test_on_the_command_line(
+    run: Path,
+    reference_data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert invoke(["analyse", "neocoder-table", str(run)]) == 0
+    assert "GPT-4 (Table 3)" in capsys.readouterr().out
+    monkeypatch.setenv("CREVAL_DATA", str(reference_data))
+    words = ["neocoder-human", str(run), "--output", str(tmp_path / "human"), "--offline", "--json"]
+    assert invoke(["analyse", *words]) == 0
+    record = json.loads(capsys.readouterr().out)
     assert [row[0] for row in record["rows"]][:2] == ["convergent, state 0 (Eq. 5)", "convergent, state 1 (Eq. 5)"]
     assert {Path(file).name for file in record["files"]} == {
         *("human.csv", "human-difference.png", "human-difference.svg"),

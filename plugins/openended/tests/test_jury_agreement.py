@@ -22,7 +22,7 @@ from creval_openended.validation.judged import Judged
 from creval_openended.validation.labels import Labels, Place, majority, read_labels
 from creval_openended.validation.performance import Performance, overall
 from creval_openended.validation.rejection import area_under_rejection, area_under_rejection_released
-from creval_openended.validation.tradeoff import Point, Tradeoff, binned
+from creval_openended.validation.tradeoff import Point, Tradeoff, _rho, binned
 
 TABLE_16 = {(1, 2): 0.113, (1, 3): 0.221, (1, 4): 0.244, (1, 5): 0.118, (2, 3): 0.194, (2, 4): 0.209, (2, 5): 0.302}
 TABLE_16 |= {(3, 4): 0.311, (3, 5): 0.244, (4, 5): 0.346}
@@ -249,6 +249,8 @@ def test_divergent_against_convergent(runs: dict[str, str], tmp_path: Path) -> N
     assert [row[2] for row in found.rows] == ["effectiveness", "feasibility", "overall", "safety"]
     assert all(row[3] == 3 and row[5] is None for row in found.rows)  # verdicts are all the same: no rho
     assert is_drawn(tmp_path / "tradeoff.png", found.files)
+    assert _rho(("t", "m", "c", 9, 3, -0.5, -0.75, 0.25, 0.1)) == "ρ = -0.50 [-0.75, +0.25]"
+    assert _rho(("t", "m", "c", 9, 3, -0.5, None, None, None)) == "ρ = -0.50"
     points = (tmp_path / "tradeoff-points.csv").read_text("utf-8").splitlines()
     assert len(points) == 5 and points[1].endswith("True")
 

@@ -256,6 +256,13 @@ def test_a_swept_setting_and_numbered_tasks_are_curves_with_intervals(browser: A
     assert "steps by state" in browser.execute_script("return document.getElementById('results').textContent")
     colours = "[...document.querySelectorAll('.curve circle')].map((each) => getComputedStyle(each).fill)"
     assert len(set(browser.execute_script(f"return {colours}"))) == 2
+    leveled = """
+        const rows = data.metrics.filter((row) => row.task === "steps_state0" && row.condition !== null);
+        const found = conditionCurves(rows.map((row, place) => ({ ...row, condition: `level=${place % 3}` })));
+        const ticks = [...found.nodes[0].querySelectorAll("text")].map((each) => each.textContent);
+        return [found.label, found.nodes[0].querySelectorAll("line.span").length, ticks.slice(-4)];
+    """
+    assert browser.execute_script(leveled) == ["level", 6, ["0", "1", "2", "level"]]
     orders = "[...document.getElementById('order').options].map((each) => each.textContent)"
     assert not [words for words in browser.execute_script(f"return {orders}") if "exact_match" in words]
     browser.execute_script(

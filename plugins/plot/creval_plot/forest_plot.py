@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["forest"]
 
+_QUIET = "#555555"
 _LINES = {"floor": ("--", "#777777"), "ceiling": (":", "#000000")}
 
 
@@ -75,5 +76,9 @@ def _panel(axis: Any, found: Board, place: int, heights: Mapping[int, float]) ->
         values, [y for y, _ in known], xerr=reach, fmt="o", markersize=3.5, capsize=2, elinewidth=1, color=COLOURS[0],
         label="95 % interval", zorder=3,
     )  # fmt: skip
+    with_value = {y for y, _ in known}
+    for y in heights.values():
+        if y not in with_value:
+            axis.text(0.02, y, "no value", transform=axis.get_yaxis_transform(), va="center", color=_QUIET)
     axis.grid(axis="y", color="#eeeeee", zorder=0)
     axis.set_axisbelow(True)

@@ -112,8 +112,6 @@ def _panel(axis: Any, found: Board, column: Any, places: Mapping[int, float]) ->
         best = front(points, better)
         xs, ys = zip(*best, strict=True)
         axis.plot(xs, ys, drawstyle="steps-post", color="#999999", linewidth=1, label="Pareto front", zorder=1)
-    if not any(value for _, value in points):  # around 0 the axis would be of no quantity that there is
-        axis.set_ylim(0, max(1, axis.get_ylim()[1]))
     spent = places.values()
     if min(spent) > 0 and max(spent) >= _WIDE * min(spent):
         from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.plot_runs import MODELS
 
+import creval_plot
 from creval.cli.main import invoke
 from creval_plot.board import short_names
 from creval_plot.cli import plot
@@ -100,6 +101,16 @@ def test_a_forest_names_the_models_that_a_panel_lacks(runs: Path, capsys: pytest
 
     assert "left out, as they have no value of rat " in (said := capsys.readouterr().err)
     assert said.count("no value of") == 1
+
+
+def test_a_panel_says_where_it_has_no_value(runs: Path) -> None:
+    for name in ("model-0", "model-1"):
+        change(runs / name, "rat", value=None, ci_low=None, ci_high=None)
+
+    with pytest.warns(UserWarning, match="no value of rat"):
+        bare, full = creval_plot.forest([runs / "model-0", runs / "model-1"], metrics=["success_rate", "rat"]).axes
+
+    assert [len(axis.texts) for axis in (full, bare)] == [0, 2] and bare.texts[0].get_text() == "no value"
 
 
 def test_a_model_without_a_price_is_left_out_and_named(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,7 +30,18 @@ def test_floor_and_ceiling(alone: Path) -> None:
     assert set(values(ceiling).values()) == {1.0}
     assert values(floor)["letter_counting", None] < 1
     assert values(floor)["rush_hour", None] == 0
-    assert sum(key[0] == "coin_flip_levels" and key[1] is not None for key in values(ceiling)) >= 2
+    levels = [key[1] for key in values(ceiling) if key[0] == "coin_flip_levels" and key[1] is not None]
+    assert len(levels) >= 2
+    creval_plot = pytest.importorskip("creval_plot")
+    words = ["--kind", "curve", "--task", "coin_flip_levels", "--metric", "solved"]
+    assert invoke(["plot", str(ceiling.folder), str(floor.folder), *words, "--output", str(alone / "curve.pdf")]) == 0
+    folders = [ceiling.folder, floor.folder]
+    (axis,) = creval_plot.curve(folders, tasks=["coin_flip_levels"], metrics=["solved"]).axes
+    assert axis.get_xlabel() == "level" and "".join(axis.get_ylabel().split()).startswith("coin_flip_levels")
+    for bars, of_run in zip(axis.containers, (ceiling, floor), strict=True):
+        assert [round(x) for x in bars.lines[0].get_xdata()] == [int(str(each).split("=")[1]) for each in levels]
+        heights = [values(of_run)["coin_flip_levels", each] for each in levels]
+        assert bars.lines[0].get_ydata().tolist() == heights and bars.has_yerr
 
 
 def test_names_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

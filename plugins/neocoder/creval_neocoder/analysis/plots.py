@@ -68,8 +68,13 @@ def draw_stacked(series: Series, base: Path) -> list[Path]:
         return FIGURES.save(figure, base)
 
 
-def draw_differences(strategies: Mapping[str, Sequence[Added]], base: Path) -> list[Path]:
-    """Figure 6: what a strategy adds to each metric by state, a panel a strategy, with 95 % intervals."""
+def draw_differences(
+    strategies: Mapping[str, Sequence[Added]], printed: Mapping[tuple[str, str, int], float], base: Path
+) -> list[Path]:
+    """Figure 6: what a strategy adds to each metric by state, a panel a strategy, with 95 % intervals.
+
+    `printed` are the paper's differences in percentage points by strategy, metric and state.
+    """
     with FIGURES.draw(1, len(strategies), 3.4 * len(strategies), 3.0) as (figure, axes):
         for axis, (strategy, found) in zip(axes, strategies.items(), strict=True):
             for number, name in enumerate(dict.fromkeys(each.metric for each in found)):
@@ -78,6 +83,10 @@ def draw_differences(strategies: Mapping[str, Sequence[Added]], base: Path) -> l
                 values = [_percent(each.difference.value) for each in of_metric]
                 reach = _reach([each.difference for each in of_metric])
                 axis.bar(places, values, 0.25, yerr=reach, capsize=2, color=COLOURS[number], label=name)
+                known = [(place, (strategy, name, each.state)) for place, each in zip(places, of_metric, strict=True)]
+                theirs = [(place, printed[key]) for place, key in known if key in printed]
+                if theirs:
+                    axis.plot(*zip(*theirs, strict=True), "D", color="black", markersize=3, label="paper (Table 5)")
             axis.axhline(0, color="black", linewidth=0.8)
             axis.set_title(strategy)
             axis.set_xlabel("state t")

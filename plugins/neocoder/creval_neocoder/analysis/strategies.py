@@ -64,7 +64,7 @@ class StrategiesAnalysis:
             folder = Path(str(options["output"]))
             files = [write_csv(folder / "strategies.csv", _COLUMNS, rows)]
             if not options.get("no_plots"):
-                files += draw_differences(_by_strategy(found), folder / "strategies")
+                files += draw_differences(_by_strategy(found), _printed(), folder / "strategies")
         notes = [
             "In percent; differences in percentage points, with 95 % intervals over the problems that both runs have.",
             "Paper: Table 5, " + ", ".join(f"{name} on {model}" for name, model in MODELS.items()) + ".",
@@ -167,6 +167,16 @@ def _by_strategy(pairs: Sequence[Pair]) -> Mapping[str, Sequence[Pair]]:
     for pair in pairs:
         found.setdefault(pair.strategy, []).append(pair)
     return found
+
+
+def _printed() -> dict[tuple[str, str, int], float]:
+    """Return the differences that the paper's Table 5 prints, by strategy, metric and state."""
+    return {
+        (strategy, metric, state): pair.difference
+        for strategy, metrics in TABLE_5.items()
+        for metric, pairs in metrics.items()
+        for state, pair in enumerate(pairs)
+    }
 
 
 def _line(model: str, pair: Pair) -> tuple[Any, ...]:

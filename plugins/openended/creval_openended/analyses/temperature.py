@@ -95,7 +95,8 @@ def _plot(
                         axis.plot(*zip(*points, strict=True), "o-", label=f"{model}, {task}", color=colour)
                 axis.set_xlabel("temperature")
                 axis.set_ylabel("entropy (nats)" if name == _ENTROPY else f"{name} (share)")
-                axis.set_ylim(0, None if name == _ENTROPY else 1.02)
+                highest = max((row[place] for row in rows if row[place] is not None), default=0)
+                axis.set_ylim(0, (1.1 * highest or 1) if name == _ENTROPY else 1.02)
             add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 

@@ -194,6 +194,7 @@ def _plot(curves: Mapping[str, Mapping[float, float]]) -> Callable[[Path], Seque
                 axes[0].plot(list(curve), list(curve.values()), "o-", label=name, color=colour)
             axes[0].set_xlabel("threshold of confidence")
             axes[0].set_ylabel("accuracy")
+            axes[0].set_ylim(0, 1.02)
             add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 

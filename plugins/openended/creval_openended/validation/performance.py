@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, Run, RunError, ScoreRecord, open_runs
-from creval.plugin.figures import COLOURS, add_legend
+from creval.plugin.figures import COLOURS, add_legend, whole_numbers
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 from creval_openended.stepwise.filtering import UNFILTERED
 from creval_openended.stepwise.outcome import has_filter, left_out
@@ -104,6 +104,10 @@ def _plot(rows: Sequence[Sequence[Any]], places: Mapping[str, tuple[str, float]]
                     axis.plot(*zip(*sorted(points), strict=True), "o-", label=label, color=colour)
                 axis.set_xlabel("place")
                 axis.set_ylabel(name)
+                heights = [value for points in side.values() for _, value in points]
+                axis.set_ylim(0, 1.02 if name == _OVERALL else 1.1 * max(heights, default=0) or 1)
+                if all(place.is_integer() for points in side.values() for place, _ in points):
+                    whole_numbers(axis.xaxis)
             add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 

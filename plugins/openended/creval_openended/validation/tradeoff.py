@@ -77,7 +77,14 @@ class Tradeoff:
             rows.append((task, model, criterion, *spearman_by_problem(pairs).numbers))
             bins[task, model, criterion] = binned(points, size)
         table = (("task", "model", "criterion", *COLUMNS), rows)
-        output = finished("tradeoff", "Divergent against convergent", table, _NOTES, options, _plot(bins))
+        output = finished(
+            "tradeoff",
+            "Divergent against convergent",
+            table,
+            _NOTES,
+            options,
+            _plot(bins, {(str(row[0]), str(row[1]), str(row[2])): _rho(row) for row in rows}),
+        )
         if options.get("output"):
             head = ("task", "model", "criterion", "entropy", "score", "n", "short")
             lines = [(*key, *each, each.n < size) for key, some in bins.items() for each in some]
@@ -101,18 +108,33 @@ def _points(runs: Sequence[str], task: str | None, ends: str) -> list[tuple[tupl
     return found
 
 
-def _plot(bins: Mapping[tuple[str, str, str], Sequence[Bin]]) -> Callable[[Path], Sequence[Path]]:
+def _rho(row: Sequence[Any]) -> str:
+    """Return what is above a panel: rho, and its interval where there is one."""
+    rho, low, high = row[5:8]
+    between = "" if low is None else f" [{low:+.2f}, {high:+.2f}]"
+    return "" if rho is None else f"ρ = {rho:+.2f}{between}"
+
+
+def _plot(
+    bins: Mapping[tuple[str, str, str], Sequence[Bin]], rhos: Mapping[tuple[str, str, str], str]
+) -> Callable[[Path], Sequence[Path]]:
     criteria = list(dict.fromkeys(criterion for _, _, criterion in bins))
 
     def plot(base: Path) -> Sequence[Path]:
         with FIGURES.draw(1, len(criteria), 4.0 * len(criteria), 4.0) as (drawn, axes):
             for axis, criterion in zip(axes, criteria, strict=True):
-                lines = [(f"{model}, {task}", some) for (task, model, of), some in bins.items() if of == criterion]
-                for number, (label, some) in enumerate(lines):
+                lines = [(key, some) for key, some in bins.items() if key[2] == criterion]
+                for number, (key, some) in enumerate(lines):
                     colour = COLOURS[number % len(COLOURS)]
+                    label = f"{key[1]}, {key[0]}"
                     axis.plot([b.entropy for b in some], [b.score for b in some], "o-", label=label, color=colour)
+                    above = (0, 4 + 11 * (len(lines) - 1 - number))
+                    axis.annotate(
+                        rhos[key], (0, 1), above, "axes fraction", textcoords="offset points", color=colour, fontsize=8
+                    )
                 axis.set_xlabel("semantic entropy (nats)")
                 axis.set_ylabel(criterion)
+                axis.set_ylim(-0.02, 1.02)
             add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from creval.plugin.figures import error_lengths
 from creval_validity.analyses.validity import Cell, Panel, ValidityResult
 from creval_validity.output.plot_style import FIGURES, MARKERS, colour_of
 from creval_validity.stats.frontier import Frontier
@@ -18,7 +19,7 @@ __all__ = ["plot_benchmarks", "plot_constructs"]
 
 
 def plot_benchmarks(result: ValidityResult, base: Path, benchmarks: Sequence[str] = ()) -> list[Path]:
-    """Draw one panel a benchmark: the feasible region, the optimum and every test (Figure 5b; one: Figure 9)."""
+    """Draw one panel a benchmark: the feasible region, the optimum, every test with intervals (Figure 5b; one: 9)."""
     chosen = tuple(benchmarks) or result.request.benchmarks
     panels = {panel.benchmark: panel for panel in result.panels}
     columns = min(3, len(chosen))
@@ -67,6 +68,7 @@ def _benchmark_panel(axis: Any, panel: Panel, cells: Sequence[Cell]) -> None:
     title = f"{label(panel.benchmark)}  n={panel.n}"
     _frame(axis, title if panel.coupling is None else f"{title}  R={panel.coupling:.2f}", panel.coupling)
     for index, cell in enumerate(cells):
+        _interval(axis, cell, index)
         _point(axis, cell, index, size=46.0)
 
 
@@ -89,6 +91,17 @@ def _frame(axis: Any, title: str, coupling: float | None) -> None:
     best_v, best_s = frontier.optimum
     axis.scatter([best_v], [best_s], marker="*", s=70, color="black", zorder=3)
     axis.annotate("(v*, s*)", (best_v, best_s), textcoords="offset points", xytext=(-8, -12), ha="right", fontsize=7)
+
+
+def _interval(axis: Any, cell: Cell, index: int) -> None:
+    """Draw the intervals of both correlations of a cell: a thin cross behind its point."""
+    if cell.validity is None or cell.specificity is None:
+        return
+    reach = [error_lengths([one.r], [one.fisher.low], [one.fisher.high]) for one in (cell.validity, cell.specificity)]
+    axis.errorbar(
+        cell.validity.r, cell.specificity.r, yerr=reach[1], xerr=reach[0],
+        fmt="none", color=colour_of(index), elinewidth=0.7, alpha=0.6, zorder=2,
+    )  # fmt: skip
 
 
 def _point(axis: Any, cell: Cell, index: int, size: float) -> None:

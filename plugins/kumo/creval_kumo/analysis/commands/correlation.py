@@ -133,6 +133,12 @@ def _notes(pairs: Sequence[_Pair], models: Sequence[str], matched: Mapping[str, 
     return notes
 
 
+def _said(found: Correlation) -> str:
+    """Return what is above a panel: r with its interval, and how many models it is over."""
+    between = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
+    return f"r = {found.r:.2f}{between}, n = {found.n}"
+
+
 def _plot(pairs: Sequence[_Pair], base: Path) -> list[Path]:
     shown = [pair for pair in pairs if pair.found.r is not None]
     if not shown:
@@ -147,7 +153,7 @@ def _plot(pairs: Sequence[_Pair], base: Path) -> list[Path]:
             for model, (ours, theirs) in pair.points.items():
                 name = model.rpartition("/")[2]
                 axis.annotate(name, (theirs, ours), xytext=(3, 3), textcoords="offset points", fontsize=6)
-            axis.set_title(f"{pair.task}: r = {pair.found.r:.2f}, n = {pair.found.n}", fontsize=9)
+            axis.set_title(f"{pair.task}\n{_said(pair.found)}", fontsize=9)
             axis.set_xlabel(pair.benchmark)
             axis.set_ylabel(pair.measure.replace("_", " "))
         for axis in axes[len(shown) :]:

@@ -23,7 +23,7 @@ _COLUMNS = (
     *("domain", "difficulty", "model", "plays", "success rate", "relative action count"),
     *("authors' success rate", "authors' relative action count"),
 )
-_SUCCESS, _COUNT = 4, 5
+_SUCCESS, _COUNT, _AUTHORS = 4, 5, 6
 Row = tuple[str, str, str, int, float, float | None, float | None, float | None]
 
 
@@ -86,30 +86,36 @@ def _plain(model: str) -> str:
 
 
 def _plot(rows: Sequence[Row], base: Path) -> list[Path]:
-    """Draw both numbers as heat maps: a row a domain and difficulty, a column per model, the best model first."""
+    """Draw both numbers as heat maps: a row a domain and difficulty, a column per model, the best model first.
+
+    The authors' numbers of a model, where there are any, are the column after it.
+    """
     places = list(dict.fromkeys(row[:2] for row in rows))
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         found[row[2]].append(row[4])
     models = sorted(found, key=lambda model: -fmean(found[model]))
-    with FIGURES.draw(1, 2, 5.0 + 1.0 * len(models), 1.6 + 0.2 * len(places)) as (drawn, axes):
+    printed = {row[2] for row in rows if row[_AUTHORS] is not None}
+    columns = [(model, theirs) for model in models for theirs in (False, True) if not theirs or model in printed]
+    with FIGURES.draw(1, 2, 5.0 + 1.0 * len(columns), 2.2 + 0.25 * len(places)) as (drawn, axes):
         for axis, column in zip(axes, (_SUCCESS, _COUNT), strict=True):
-            cells = {(row[:2], row[2]): row[column] for row in rows}
+            cells = {(row[:2], (row[2], theirs)): row[column + 2 * theirs] for row in rows for theirs in (False, True)}
             scale = (0.0, 1.0) if column == _SUCCESS else (None, None)
-            grid = _grid(cells, places, models)
+            grid = _grid(cells, places, columns)
             image = axis.imshow(grid, aspect="auto", cmap="viridis", vmin=scale[0], vmax=scale[1])
             axis.set_title(_COLUMNS[column])
-            axis.set_xticks(range(len(models)), models, rotation=45, ha="right", fontsize=7)
+            names = [f"{model.rpartition('/')[2]}{' (authors)' if theirs else ''}" for model, theirs in columns]
+            axis.set_xticks(range(len(columns)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=7)
             drawn.colorbar(image, ax=axis)
         several = len({difficulty for _, difficulty in places}) > 1
-        names = [f"{domain}, {difficulty}" if several else domain for domain, difficulty in places]
-        axes[0].set_yticks(range(len(places)), names, fontsize=7)
+        said = [f"{domain}, {difficulty}" if several else domain for domain, difficulty in places]
+        axes[0].set_yticks(range(len(places)), said, fontsize=7)
         axes[1].set_yticks([])
         return FIGURES.save(drawn, base)
 
 
 def _grid(
-    cells: Mapping[tuple[tuple[str, str], str], Any], places: Sequence[tuple[str, str]], models: Sequence[str]
+    cells: Mapping[tuple[Any, Any], Any], places: Sequence[tuple[str, str]], models: Sequence[tuple[str, bool]]
 ) -> np.ndarray:
     """The numbers of the cells, NaN where there is none."""
     known = [[cells.get((place, model)) for model in models] for place in places]
