@@ -121,7 +121,7 @@ def some(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + more
 
 
-_BREAKS = re.compile(r"(?<=[/_\-@: ])|(?=\[)")
+_BREAKS = re.compile(r"(?<=[/_\-@: ])(?!\*)|(?=\[)")  # a star stays with its name
 
 
 def fold_name(name: str, width: int) -> str:

@@ -40,6 +40,14 @@ def test_a_family_is_one_row() -> None:
     ]
 
 
+def test_a_name_is_listed_once(tasks: Path) -> None:
+    (tasks / "base.yaml").write_text(
+        "schema: 1\nsuite: base\nversion: 2.0.0\ntitle: Both\ntasks: [base_hot, base_cold]\n"
+    )
+    assert rows()[0] == ["base", "2.0.0", "suite", "red", "2 variants  Both"]
+    assert [row[0] for row in rows()].count("base") == 1
+
+
 def test_all_lists_each_task() -> None:
     names = [row[0] for row in rows("--all")]
     assert names == ["base_cold", "base_hot", "one", "one_a", "plain", "toy", "toy_cold", "toy_hot"]

@@ -115,6 +115,13 @@ def test_question_target_answer_and_cost_are_seen_side_by_side(made: Path, capsy
     assert head.split() == ["doc", "target", "output"]
     assert invoke(["samples", run, "--columns", "doc,tarket"]) == 2
     assert "Did you mean 'target'" in capsys.readouterr().err
+    for words in ([], ["--doc", "w3"], ["--limit", "2"]):
+        assert invoke(["samples", run, *words]) == 0
+        assert max(len(line.rstrip()) for line in capsys.readouterr().out.splitlines()) <= 100
+    assert invoke(["samples", run, "--doc", "w2"]) == 0
+    first, *lines = capsys.readouterr().out.splitlines()[:5]
+    assert first.startswith("w2:0   scored   exact_match 1   ") and "tokens" in first and first.endswith(" s")
+    assert [line.split()[0] for line in lines] == ["input", "target", "answer", "output"]
     assert invoke(["sample", run, "w2:0"]) == 0
     printed = capsys.readouterr().out
     assert "target: ok" in printed and "tokens in," in printed

@@ -141,7 +141,8 @@ def print_results(
         keep = [index for index in range(len(COLUMNS)) if index not in empty]
         title = "; ".join([f"{result.results['model']} ({result.folder.name})", *own_settings(result)])
         console.print(Text(visible(title), style="table.title"), soft_wrap=True)  # a title would break at the width
-        print_table("", [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows], console)
+        shown = [[row[i] for i in keep] for row in rows]
+        print_table("", [COLUMNS[i] for i in keep], shown, console, ("task", "metric", "condition", "samples"))
     notes.update(dict.fromkeys(map(visible, comparison_notes(results))))
     for line in (["; ".join(legend)] if legend else []) + list(notes):
         console.print(line, markup=False, soft_wrap=True)

@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from creval.escape import visible
-from creval.format import cell, numeric
+from creval.format import cell, fold_name, numeric
 
-__all__ = ["FIT", "GAP", "line_width", "print_table", "table_console"]
+__all__ = ["FIT", "GAP", "fits", "line_width", "print_table", "table_console", "table_width"]
 
 WIDE = 240
 FIT = 100
@@ -27,17 +27,23 @@ _INTERVAL = re.compile(r"\S+ to \S+")
 
 
 def print_table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], console: Console | None = None
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    console: Console | None = None,
+    fold: Sequence[str] = (),
 ) -> None:
     """Print a table. Columns whose values are all numbers (or none) are aligned to the right.
 
     No word and no number is broken: a text wraps between words, and where that is not enough for a narrow terminal
     each row becomes a block of lines. A value that is a rich `Text` keeps its style; whoever makes it has made its
-    text visible.
+    text visible. Of a table that is wider than FIT the columns `fold` are on several lines, broken at separators.
     """
     console = console or table_console()
     texts = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
     heads = [visible(column) for column in columns]
+    if fold:
+        heads, texts = _fold([name in fold for name in columns], heads, texts)
     narrowest = [_narrowest([Text(head), *(row[i] for row in texts)]) for i, head in enumerate(heads)]
     if sum(narrowest) + GAP * len(columns) > console.width:
         _print_blocks(title, heads, texts, console)
@@ -48,6 +54,47 @@ def print_table(
     for row in texts:
         table.add_row(*row)
     console.print(table)
+
+
+def _fold(names: Sequence[bool], heads: list[str], texts: list[list[Text]]) -> tuple[list[str], list[list[Text]]]:
+    """Return heads and texts with the columns `names` folded as far as the table needs it to keep to FIT."""
+    folded, shown = heads, texts
+    for width in (0, 24, 18, 14, 12, 10, 8):
+        if width:
+            folded = [fold_name(head, max(width, 10)) for head in heads]
+            shown = [
+                [_fold_text(text, width, named) for named, text in zip(names, row, strict=True)] for row in texts
+            ]  # fmt: skip
+        if table_width(folded, shown) <= FIT:
+            break
+    return folded, shown
+
+
+_PHRASE = 12
+"""Characters of a short phrase (`2 unparsed`), which stays on a line."""
+
+
+def _fold_text(text: Text, width: int, named: bool) -> Text:
+    """Set a name on lines of about `width` characters; an interval is on two lines where little room is left."""
+    if width <= _PHRASE and _INTERVAL.fullmatch(text.plain):
+        return Text(text.plain.replace(" to ", "\nto "), style=text.style)
+    if not named or len(text.plain) <= width:
+        return text
+    parts = text.plain.replace(", ", ",\n").replace("=", "=\n" if width <= _PHRASE else "=").splitlines()
+    folded = [part if len(part) <= _PHRASE and len(parts) > 1 else fold_name(part, width) for part in parts]
+    return Text("\n".join(folded), style=text.style)
+
+
+def table_width(heads: Sequence[str], texts: Sequence[Sequence[Text]]) -> int:
+    """Return how many columns of a terminal a table takes whose texts do not wrap."""
+    return sum(
+        max(line_width(text) for text in (head, *(row[i].plain for row in texts))) + GAP for i, head in enumerate(heads)
+    )
+
+
+def fits(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether a table is no wider than FIT without a text that wraps."""
+    return table_width(columns, [[Text(cell(value)) for value in row] for row in rows]) <= FIT
 
 
 def _narrowest(texts: Sequence[Text]) -> int:

@@ -22,8 +22,9 @@ __all__ = ["compare"]
 @click.command(epilog="Example: creval compare runs/yesterday runs/today --metric success --margin 0.02")
 @runs_argument()
 @click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
-@click.option("--metric", "metrics", multiple=True, metavar="M", help="Only this metric; may be repeated.")
-@click.option("--primary", is_flag=True, help="Only the primary metrics.")
+@click.option("--metric", "metrics", multiple=True, metavar="M", help="This metric, primary or not; may be repeated.")
+@click.option("--all", "every", is_flag=True, help="All metrics, and the values under each condition.")
+@click.option("--primary", is_flag=True, help="Only the primary metrics, in --json and --csv too.")
 @click.option(
     "--margin", "margins", multiple=True, metavar="[M=]X",
     help="Largest difference that does not matter, in the metric's unit: for all metrics, or for M.",
@@ -46,42 +47,51 @@ def compare(
     For each metric over the docs that all runs have: the difference with its 95 % interval, a test (exact McNemar if
     each doc has one score of 0 or 1, else the swap test over docs), the minimum detectable difference (80 % power),
     and a verdict: better, worse, equivalent (within --margin), or cannot tell. The p-values of the primary metrics,
-    or of those named with --metric, are adjusted together by Holm.
+    or of those named with --metric, are adjusted together by Holm. Tables show the primary metrics unless you choose
+    others; --json and --csv have all.
     """
     from creval.plugin.comparing import FORMATS, json_text, visible
     from creval_compare import compare_runs
 
+    short = not (more["every"] or metrics or form in ("json", "csv"))
     found = compare_runs.compare(
         runs,
         tasks=tasks,
         metrics=metrics,
-        primary=bool(more["primary"]),
+        primary=short or bool(more["primary"]),
         margin=_margins(margins),
         force=bool(more["force"]),
     )
+    hidden: list[str] = []
+    if short:
+        found, hidden = found.shortened()
     if form == "json":
         click.echo(json_text(found.to_data()))
         return
     if form is not None:
         notes = [*([found.order] if len(found.runs) == 2 else []), found.legend, *_pairing_notes(found.comparisons)]
+        notes += hidden
         click.echo(FORMATS[form](*(found.table() if form == "csv" else found.readable_table()), notes), nl=False)
     else:
-        _print(found, more["most_flips"])
+        _print(found, more["most_flips"], hidden)
     for note in found.notes:
         click.echo(visible(note), err=True)
 
 
-def _print(found: Compared, most_flips: int) -> None:
+def _print(found: Compared, most_flips: int, hidden: Sequence[str]) -> None:
     from creval.plugin.comparing import print_table, visible
     from creval_compare.comparison_tables import flips
 
     columns, rows = found.readable_table()
     pair = len(found.runs) == 2
-    print_table(found.order if pair else f"{len(found.runs)} runs, best first", columns, rows)
+    title = found.order if pair else f"{len(found.runs)} runs, best first"
+    if pair:
+        click.echo(visible(title))
+    print_table("" if pair else title, columns, rows, fold=("task", "metric", "condition", "run", "next", "verdict"))
     click.echo(found.legend)
     for line in flips(found.comparisons, most_flips) if pair and most_flips else ():
         click.echo(visible(line))
-    for line in _pairing_notes(found.comparisons):
+    for line in (*_pairing_notes(found.comparisons), *hidden):
         click.echo(visible(line))
 
 

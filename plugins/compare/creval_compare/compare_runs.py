@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,22 @@ class Compared:
         """Return all that is known, of every pair of runs, as plain data: what `creval compare --json` prints."""
         return as_data(self.comparisons, self.runs, self.notes)
 
+    def shortened(self) -> tuple[Compared, list[str]]:
+        """Return the comparison without values under single conditions, and a line that says what is not shown."""
+        whole = {(each.task, each.metric) for each in self.comparisons if each.condition is None}
+        kept = [one for one in self.comparisons if one.condition is None or (one.task, one.metric) not in whole]
+        tasks, shown = {one.task for one in kept}, {(one.task, one.metric) for one in kept}
+        known = {
+            (str(task["task"]), str(metric["name"]))
+            for task in (*self.runs[0].results["tasks"], *self.runs[0].results.get("suites", ()))
+            for metric in task["metrics"]
+            if task["task"] in tasks
+        }
+        hidden = [counted(len(known - shown), "more metrics")] if known - shown else []
+        hidden += ["the values under each condition"] if len(kept) < len(self.comparisons) else []
+        lines = [f"{' and '.join(hidden)}: add --all to creval compare"] if hidden else []
+        return replace(self, comparisons=kept), lines
+
     def __repr__(self) -> str:
         said = counted(len(self.comparisons), "metrics")
         if len(self.runs) == 2:
@@ -118,9 +134,9 @@ def compare(
     """Say doc by doc whether the second of two runs is better than the first; rank several.
 
     `runs` are folders, opened runs or results. `tasks` and `metrics` by name (none: all that the runs share); `primary`
-    leaves the primary metrics. Their p-values, or those of the `metrics`, are adjusted together by Holm. `margin` is
-    the difference that does not matter, in the metric's unit: for all metrics, or by metric. `force` compares what
-    differs in task, data or resources too. docs/compare.md explains tests and intervals.
+    leaves the primary metrics (of a task without any, all). Their p-values, or those of the `metrics`, are adjusted
+    together by Holm. `margin` is the difference that does not matter, in the metric's unit: for all metrics, or by
+    metric. `force` compares what differs in task, data or resources too. docs/compare.md explains tests and intervals.
 
     Raises UsageError for fewer than two runs and for a margin that is no positive number, UnknownNameError for a task
     or metric that is none, and RunError where runs did not come to their end or do not compare.

@@ -74,7 +74,8 @@ class ComparisonRequest:
     """What is compared: `tasks` and `metrics` by name (none: all), and how.
 
     `margins`: by metric (under "" for all) the difference, in the metric's unit, that does not matter. `force` compares
-    what differs in task, data or resources too. `primary`: the primary metrics alone.
+    what differs in task, data or resources too. `primary`: the primary metrics alone; of a task
+    without any, all.
     """
 
     tasks: Sequence[str] = ()
@@ -164,10 +165,10 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
     notes: list[str] = []
     known: dict[str, None] = {}
 
-    def wanted(name: str, metric: Mapping[str, Any]) -> bool:
+    def wanted(name: str, metric: Mapping[str, Any], primary: bool = asking.primary) -> bool:
         known[name] = None
         asked = not asking.metrics or bool({name, name.partition("[")[0]} & set(asking.metrics))
-        return asked and (bool(metric["primary"]) or not asking.primary)
+        return asked and (bool(metric["primary"]) or not primary)
 
     registry = load_plugins().registry
     tasks = {each.task: each for each in shared_tasks(runs, asking.tasks, asking.force, registry)}
@@ -179,7 +180,8 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
     for task in tasks.values():
         notes += task.notes()
         if not asking.tasks or task.task in asking.tasks:
-            keys = [key for key in task.metrics if wanted(key.name, task.metric(key))]
+            primary = asking.primary and any(task.metric(key)["primary"] for key in task.metrics)
+            keys = [key for key in task.metrics if wanted(key.name, task.metric(key), primary)]
             found += [_tested(task.task, task.compared(key)) for key in keys]
     plain = {name.partition("[")[0] for name in known}
     for name in (*asking.metrics, *filter(None, asking.margins)):

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,18 @@ def test_the_primary_metrics_of_all_tasks_are_one_family(runs: Path, said: Any) 
     assert [each["metric"] for each in alone["comparisons"]] == [each["metric"] for each in primary]
 
 
+def test_tables_show_the_primary_metrics_unless_others_are_asked_for(runs: Path, said: Any) -> None:
+    short, every = (said("compare", "weak", "strong", *more)[1] for more in ((), ("--all",)))
+    assert "accuracy *" in short and "errors" not in short and "errors" in every
+    assert "1 more metric: add --all to creval compare" in short and "add --all" not in every
+    assert "errors" in said("compare", "weak", "strong", "--metric", "errors")[1]
+    found = creval.compare(["weak", "strong"])
+    plain = replace(found, comparisons=[replace(found.comparisons[0], condition=name) for name in (None, "t=0", "t=1")])
+    kept, lines = plain.shortened()
+    assert [one.condition for one in kept.comparisons] == [None]
+    assert lines == ["1 more metric and the values under each condition: add --all to creval compare"]
+
+
 def test_the_table_says_what_it_shows(runs: Path, said: Any) -> None:
     code, out, err = said("compare", "weak", "strong", "--metric", "accuracy", "--flips", "3")
     assert (code, err) == (0, "")
@@ -126,7 +139,7 @@ def test_every_format_is_read_by_its_own_reader(runs: Path, said: Any, names: tu
     from markdown_it import MarkdownIt
     from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
-    printed = {form: said("compare", *names, f"--{form}")[1] for form in ("csv", "markdown", "latex")}
+    printed = {form: said("compare", *names, "--all", f"--{form}")[1] for form in ("csv", "markdown", "latex")}
     frame = pandas.read_csv(io.StringIO(printed["csv"]))
     assert len(frame) == (2 if len(names) == 2 else 6) and set(frame["metric"]) == {"accuracy", "errors"}
     tokens = MarkdownIt().enable("table").parse(printed["markdown"])

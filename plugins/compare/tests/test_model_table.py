@@ -16,7 +16,7 @@ from creval.format import fold_name
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.output_files import latex_text, markdown_text
-from creval.report.result_tables import print_beside, run_notes
+from creval.report.result_tables import print_beside, print_results, run_notes
 from creval_compare.model_table import model_table, print_models
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
@@ -181,10 +181,10 @@ def test_two_and_three_runs_side_by_side_fit_in_100_columns(runs: int, capsys: p
     tasks = {"kumo_easy": [metric("relative_action_count", -0.5), metric(long, 71.31)]}
     tasks["connections_own"] = [metric(long, 71.31, condition=f"temperature=1.{i}") for i in range(2)]
     results = [run(f"r{i}", f"openrouter/provider/model-with-a-long-name-{i}", tasks) for i in range(runs)]
-    for baselines in (Baselines(), Known()):
-        print_beside(results, baselines)
-        table = [line for line in capsys.readouterr().out.splitlines() if "(95 %" not in line]
-        assert max(map(len, table)) <= 100
+    for baselines, show in ((Baselines(), print_beside), (Known(), print_beside), (Known(), print_results)):
+        show(results, baselines)
+        table = [line for line in capsys.readouterr().out.splitlines() if "95 % interval)" not in line]
+        assert max(len(line.rstrip()) for line in table if "floor, ceiling:" not in line) <= 100
 
 
 def test_tasks_that_differ_in_the_same_way_share_a_note() -> None:

@@ -78,7 +78,7 @@ def test_a_suite_is_chosen_by_name_and_ranked(folders: list[Path], said: Any) ->
     (pooled,) = ranked.comparisons
     assert pooled.docs == 16 and [each.run for each in pooled.ranking][-1] == 1
     assert any("the docs that were chosen" in note for note in ranked.notes)
-    code, out, _ = said("compare", str(folders[0]), str(folders[1]), "--task", "both")
+    code, out, _ = said("compare", str(folders[0]), str(folders[1]), "--task", "both", "--all")
     assert code == 0 and "pooled" in out and "worse" in out
     with pytest.raises(UnknownNameError, match="both"):
         creval.compare(folders[:2], tasks=["bot"])

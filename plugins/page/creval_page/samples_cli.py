@@ -35,11 +35,12 @@ def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: b
     """List the samples of RUN: question, target, output, parsed answer, scores, tokens, cost.
 
     RUN can be the folder of a sweep; the column `run` then names the run. `answer` is what the parsers read from the
-    `output`. The table shortens long texts; --csv and --json do not.
+    `output`. The table shortens long texts, and is a list where it would be wider than 100 columns; --columns, --csv
+    and --json choose otherwise.
     """
     import itertools
 
-    from creval.plugin.page import csv_text, json_text, visible
+    from creval.plugin.page import csv_text, fits, json_text, visible
     from creval.plugin.report import print_table
 
     rows = _rows(run, wanted)
@@ -65,10 +66,50 @@ def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: b
         names = [name for name in names if any(row.get(name) is not None for row in listed)]
         names = [name for name in names if name != "cost" or listed_costs]
     cells = [[_short(row.get(name)) for name in names] for row in listed]
-    print_table("", names, cells)
+    if columns is not None or fits(names, cells):
+        print_table("", names, cells)
+    else:
+        for line in _entries(listed, names):
+            click.echo(visible(line))
     if more:
         click.echo(f"and {more} more (--limit {len(listed) + more}, or --csv)", err=True)
     click.echo(visible(f"One of them whole: creval sample {listed[0].get('run', run)} '{listed[0]['key']}'"), err=True)
+
+
+_LINE = 100
+_OWN_LINES = ("input", "target", "answer", "output", "reason")
+_FACTS = ("key", "status", "run", "input_tokens", "output_tokens", "cost", "seconds")
+
+
+def _entries(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a list: of each sample its key, status, scores and cost, then what was asked and said."""
+    scores = [name for name in names if name not in (*_OWN_LINES, *_FACTS)]
+    for row in rows:
+        said = [f"{name} {row[name]:g}" for name in scores if row.get(name) is not None]
+        tokens = [row.get(name) for name in ("input_tokens", "output_tokens")]
+        took = [f"{tokens[0] or 0:,}+{tokens[1] or 0:,} tokens"] if any(tokens) else []
+        took += [f"${row['cost']:.5f}"] if row.get("cost") else []
+        took += [f"{row['seconds']:.1f} s"] if row.get("seconds") else []
+        parts = [row["key"], row["status"], ", ".join(said), ", ".join(took)]
+        line, *more = _folded("   ".join(filter(None, map(str, parts))))
+        yield line
+        yield from (f"    {each}" for each in more)
+        if "run" in row:
+            yield f"  {'run':8}{_cut(row['run'])}"
+        for name in _OWN_LINES:
+            if row.get(name) is not None:
+                yield f"  {name:8}{_cut(row[name])}"
+
+
+def _folded(line: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(line, _LINE - 4, break_on_hyphens=False, replace_whitespace=False, drop_whitespace=True)
+
+
+def _cut(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LINE - 10 else f"{text[: _LINE - 11]}…"
 
 
 def _rows(place: Path, wanted: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:

@@ -77,22 +77,24 @@ _ANSWERS = ("passed", "failed", "undecided")
 
 @click.command(epilog="Example: creval leaderboard runs --html board.html")
 @click.argument("places", metavar="DIR|REPO...", nargs=-1, required=True)
-@click.option("--all-metrics", is_flag=True, help="All metrics, not only the primary ones.")
+@click.option("--all-metrics", is_flag=True, help="All metrics, not only the primary ones, and each condition.")
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write the table as CSV.")
 @click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write the table as a page.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "form", flag_value="json", help="Print JSON.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print a Markdown table.")
+@click.option("--latex", "form", flag_value="latex", help="Print a LaTeX table; needs \\usepackage{booktabs}.")
 def leaderboard(
-    places: Sequence[str], all_metrics: bool, csv_file: Path | None, html_file: Path | None, as_json: bool
+    places: Sequence[str], all_metrics: bool, csv_file: Path | None, html_file: Path | None, form: str | None
 ) -> None:
     """Rank many runs in one table: runs in folders, and in datasets filled by creval push (OWNER/NAME).
 
-    Runs are ranked together only if they have the same task (its hash is in the table), data, settings and
-    resources. Baselines have no rank; models that do not differ significantly share a letter. Unfinished runs are
-    left out and named.
+    Runs are ranked together only if they have the same task, data, settings and resources; `made with` says in what
+    others differ, --csv and --json have the digests. Baselines have no rank; models that do not differ significantly
+    share a letter. Unfinished runs are left out and named.
     """
-    from creval.plugin.release import json_text
+    from creval.plugin.release import FORMATS, json_text
     from creval.plugin.report import write_csv, write_text
-    from creval_release.leaderboard import COLUMNS, leaderboard_html
+    from creval_release.leaderboard import COLUMNS, leaderboard_html, overall, standings_table
     from creval_release.leaderboard import leaderboard as rank
 
     standings = rank(list(_finished_runs(places)), every_metric=all_metrics)
@@ -100,10 +102,13 @@ def leaderboard(
         write_csv(csv_file, COLUMNS, [list(asdict(one).values()) for one in standings])
     if html_file is not None:
         write_text(html_file, leaderboard_html(standings))
-    if as_json:
+    shown = standings if all_metrics else overall(standings)
+    if form == "json":
         click.echo(json_text([asdict(one) for one in standings]))
+    elif form is not None:
+        click.echo(FORMATS[form](*standings_table(shown)), nl=False)
     elif csv_file is None and html_file is None:
-        _print_standings(standings)
+        _print_standings(shown)
 
 
 def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
@@ -133,47 +138,10 @@ def _pulled(repository: str) -> Path:
 
 
 def _print_standings(standings: Sequence[Standing]) -> None:
-    from creval.plugin.release import without_empty
     from creval.plugin.report import print_table
-    from creval_compare.model_table import GROUPS_NOTE
-    from creval_release.leaderboard import interval
+    from creval_release.leaderboard import NAMES, standings_table
 
-    columns = [
-        "task",
-        "metric",
-        "",
-        "model",
-        "groups",
-        "value",
-        "95 % interval",
-        "n",
-        "not scored",
-        "task and data",
-        "made with",
-    ]
-    ways: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for one in standings:
-        ways.setdefault(one.group[:3], set()).add(one.group)
-    rows = [
-        [
-            one.task,
-            " ".join(filter(None, [one.metric, one.condition])),
-            one.rank,
-            one.model,
-            one.apart,
-            one.value,
-            interval(one),
-            one.n,
-            one.failed,
-            *(_made(one) if len(ways[one.group[:3]]) > 1 else (None, None)),
-        ]
-        for one in standings
-    ]
-    print_table("", *(without_empty(columns, rows) if rows else (columns, rows)))
-    if any(one.apart for one in standings):
-        click.echo(f"{GROUPS_NOTE}; baselines have no rank")
-
-
-def _made(one: Standing) -> tuple[str, str | None]:
-    """What distinguishes numbers of one metric that are not ranked together."""
-    return f"{one.task_hash} {one.data}", ", ".join(filter(None, [one.instruments, one.settings])) or None
+    columns, rows, notes = standings_table(standings)
+    print_table("", columns, rows, fold=NAMES)
+    for note in notes:
+        click.echo(note)

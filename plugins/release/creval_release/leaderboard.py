@@ -8,11 +8,20 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from creval.plugin import Run, Status
-from creval.plugin.release import decimals, namesakes, number
+from creval.plugin.release import decimals, namesakes, number, without_empty
 from creval_compare.model_table import GROUPS_NOTE
 from creval_compare.significance_groups import significance_groups
 
-__all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
+__all__ = [
+    "COLUMNS",
+    "NAMES",
+    "Standing",
+    "interval",
+    "leaderboard",
+    "leaderboard_html",
+    "overall",
+    "standings_table",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +160,57 @@ def interval(one: Standing) -> str | None:
         return None
     places = decimals(one.value)
     return f"{number(one.ci_low, places)} to {number(one.ci_high, places)}"
+
+
+NAMES = ("task", "metric", "model", "made with")
+"""Columns of `standings_table` that hold names."""
+
+
+def overall(standings: Sequence[Standing]) -> list[Standing]:
+    """Return the standings without those under a single condition, where the metric has one over all."""
+    whole = {(one.task, one.metric) for one in standings if one.condition is None}
+    return [one for one in standings if one.condition is None or (one.task, one.metric) not in whole]
+
+
+def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[Any]], list[str]]:
+    """Return columns, rows and notes for readers, with in what numbers differ that have ranks of their own."""
+    columns = ["task", "metric", "", "model", "groups", "value", "95 % interval", "n", "not scored", "made with"]
+    ways: dict[tuple[str, ...], dict[tuple[str, ...], Standing]] = {}
+    for one in standings:
+        ways.setdefault(one.group[:3], {}).setdefault(one.group, one)
+    rows = [
+        [
+            *(one.task, " ".join(filter(None, [one.metric, one.condition])), one.rank, one.model, one.apart),
+            *(one.value, interval(one), one.n, one.failed, _made(one, list(ways[one.group[:3]].values()))),
+        ]
+        for one in standings
+    ]
+    notes = [f"{GROUPS_NOTE}; baselines have no rank"] if any(one.apart for one in standings) else []
+    if any(len(found) > 1 for found in ways.values()):
+        notes.append("made with: in what numbers differ that are not ranked together; digests: --csv, --json")
+    return *(without_empty(columns, rows) if rows else (columns, rows)), notes
+
+
+def _made(one: Standing, ways: Sequence[Standing]) -> str | None:
+    """Say in what a number differs from others of its metric: by a letter where only digests tell them apart."""
+    parts = []
+    for name in ("task_hash", "data"):
+        known = list(dict.fromkeys(getattr(other, name) for other in ways))
+        if len(known) > 1:
+            parts.append(f"{name.partition('_')[0]} {_letter(known.index(getattr(one, name)))}")
+    resources = [set(filter(None, other.instruments.split(", "))) for other in ways]
+    shared = set.intersection(*resources)
+    own = [each for each in one.instruments.split(", ") if each and each not in shared]
+    plain = [each.partition("@")[0] for each in own]
+    for each, said in zip(own, plain, strict=True):
+        same = sorted({other for some in resources for other in some if other.partition("@")[0] == said})
+        parts.append(said if len(same) == 1 else f"{said} {_letter(same.index(each))}")
+    return ", ".join([*parts, *filter(None, [one.settings])]) or None
+
+
+def _letter(place: int) -> str:
+    """Return A, B, C ... for the first, second, third way."""
+    return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
 _STYLE = """

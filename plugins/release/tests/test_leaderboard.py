@@ -169,7 +169,31 @@ def test_the_command_writes_each_form(tmp_path: Path) -> None:
     assert "aaaaaaaa" not in printed.output and "made with" not in printed.output
     put(tmp_path / "runs" / "d", "m/d", 3.0, instruments={"embedding": "y"})
     printed = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs")], env={"COLUMNS": "200"})
-    assert all(part in printed.output for part in ("aaaaaaaa", "embedding=x", "embedding=y"))
+    assert all(part in printed.output for part in ("embedding=x", "embedding=y", "made with: in what numbers differ"))
+    latex = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--latex"]).stdout
+    assert latex.startswith(r"\begin{tabular}") and latex.count("m/") == 3 and r"\toprule" in latex
+    markdown = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--markdown"]).stdout
+    assert markdown.startswith("| task | metric |") and "embedding=y" in markdown
+
+
+def test_the_table_fits_a_screen_and_has_no_digests(tmp_path: Path) -> None:
+    long = {"name": "drat[embedded/a-resource-with-a-long-name]", "primary": True, "higher_is_better": True}
+    values = {"value": 71.31, "ci_low": 70.0, "ci_high": 72.5, "n": 1000, "counts": COUNTS}
+    for i, digest in enumerate("ab"):
+        resources = {"embedding": f"embedded/minilm@sha256:{digest * 12}", "word_list": "english/scowl-60@sha256:00"}
+        metrics = [{**long, **values, "condition": condition} for condition in (None, "temperature=1.0")]
+        changes = {"metrics": metrics, "instruments": resources, "dataset": digest * 64, "hash": digest * 64}
+        put(tmp_path / f"{i}", f"openrouter/provider/a-model-with-a-long-name-{i}", 1.0, **changes)
+    done = CliRunner().invoke(leaderboard_command, [str(tmp_path)])
+    text = "".join(done.output.split())
+    assert max(len(line.rstrip()) for line in done.output.splitlines() if "made with:" not in line) <= 100
+    assert "sha256" not in text and "aaaa" not in text and "temperature" not in text and "scowl" not in text
+    wide = CliRunner().invoke(leaderboard_command, [str(tmp_path), "--markdown"]).output
+    assert (
+        "task A, data A, embedding=embedded/minilm A" in wide and "task B, data B, embedding=embedded/minilm B" in wide
+    )
+    every = CliRunner().invoke(leaderboard_command, [str(tmp_path), "--all-metrics"]).output
+    assert "temperature" in every
 
 
 def test_a_dataset_of_the_hub_needs_its_distribution(

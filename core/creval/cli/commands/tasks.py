@@ -100,7 +100,19 @@ def _family_rows(headers: Sequence[TaskHeader]) -> list[Row]:
         else:  # a family that is no task itself stands where the first of its variants would
             shown.add(header.file)
             rows.append((family.name, family.version, "family", header.plugin, _count(family.size), family.title))
-    return rows
+    return list(_once(rows))
+
+
+def _once(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield each name of a plugin once: a family whose name a suite or task has too is the number of its variants."""
+    families = {(row[0], row[3]): row for row in rows if row[2] == "family"}
+    others = {(row[0], row[3]) for row in rows if row[2] != "family"}
+    for row in rows:
+        key = row[0], row[3]
+        if row[2] != "family" and key in families:
+            yield (*row[:4], families[key][4], row[5])
+        elif row[2] != "family" or key not in others:
+            yield row
 
 
 def _count(variants: int) -> str:
