@@ -325,7 +325,16 @@ def test_a_sweep_leaves_all_its_batches_and_the_same_command_collects(make_task,
     assert "detach" not in (tmp_path / "runs" / "sweep.yaml").read_text()
 
 
-def test_the_command_says_what_is_on_its_way_and_how_to_collect_it(make_task, serve, tmp_path, capsys):
+def test_the_command_says_what_is_on_its_way_and_how_to_collect_it(make_task, serve, tmp_path, capsys, monkeypatch):
+    live_runs = pytest.importorskip("creval_page.live_runs")
+    live = []
+
+    def look():
+        with urllib.request.urlopen(f"{capsys.readouterr().out.strip()}state") as state:
+            live.extend(json.load(state)["runs"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("creval_page.cli.wait_for_interrupt", look)
     task = make_task(docs=4)
     with At(serve()) as server:
         server.held = True
@@ -335,10 +344,15 @@ def test_the_command_says_what_is_on_its_way_and_how_to_collect_it(make_task, se
         assert "1 batch pending: 0 of 4" in said
         assert said.endswith("4 requests are pending in 1 batch\nCollect them with: creval resume run\n")
         assert "error" not in said
+        assert invoke(["view", "--live", "run", "--no-open"]) == 0
         assert invoke(["resume", "run", "--detach"]) == 4
         server.held = False
         assert invoke(["resume", "run"]) == 0
     assert server.sizes == [4]
+    live.extend(live_runs.LiveRuns([Path("run")]).state()["runs"])
+    shown = [(one["status"], one["made"], one["planned"], one["batches"]) for one in live]
+    assert shown == [("detached", 0, 4, [1, 4]), ("done", 4, 4, None)]
+    assert live[0]["resume"] == "creval resume run"
 
 
 def test_a_damaged_book_is_named(make_task, options, serve, tmp_path):

@@ -19,7 +19,10 @@ def _places(ctx: click.Context, param: click.Parameter, given: Sequence[Path]) -
 
 @click.command(epilog="Example: creval view runs/mine --no-open")
 @click.argument("runs", nargs=-1, required=True, type=FilePath(), shell_complete=complete_runs, callback=_places)
-@click.option("--html", type=NewPath(), metavar="FILE", help="File to write (default: report.html in the folder).")
+@click.option(
+    "--output", "-o", "--html", "html", type=NewPath(), metavar="FILE",
+    help="File to write (default: report.html in the folder).",
+)  # fmt: skip
 @click.option("--baselines", type=FilePath(), metavar="FOLDER", help="Where to look for floor and ceiling.")
 @click.option("--live", is_flag=True, is_eager=True, help="Serve a page that follows RUNS, until Ctrl-C.")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Port of --live (default: any free port).")

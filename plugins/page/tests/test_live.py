@@ -240,10 +240,14 @@ def test_the_page_updates_and_becomes_that_of_the_results(
     with screen(chromium, width), served(growing.folder) as server, RunLock(growing.folder):
         chromium.get(server.url)
         until(chromium, "document.getElementById('title').textContent === '1 of 6 samples'")
+        chromium.execute_script("document.querySelector('.live-run .name').focus()")
         growing.add(growing.lines[1], errored(growing.lines[2], HOSTILE + "an_error_without_any_space" * 20))
         until(chromium, "document.getElementById('title').textContent === '3 of 6 samples'")
         assert chromium.execute_script("return document.querySelector('#errors').textContent").count(HOSTILE) == 1
         assert chromium.execute_script("return document.images.length") == 0
+        said = chromium.execute_script("return document.getElementById('told').innerText")
+        assert said.startswith(f"vllm/{HOSTILE}/") and "a_long_name_, run" in said  # also after it was drawn anew
+        assert chromium.execute_script("return document.activeElement.dataset.told") in said
         assert chromium.execute_script("return document.documentElement.scrollWidth") <= width
         bar = "document.querySelector('[role=progressbar]').getAttribute('aria-valuenow')"
         assert chromium.execute_script(f"return {bar}") == "3"

@@ -178,6 +178,78 @@ def test_the_list_shows_what_was_asked_right_and_read(browser: Any, page: Path) 
     until(browser, "document.querySelector('.sample .right')")
 
 
+def test_what_hovering_shows_is_there_without_a_mouse(browser: Any, page: Path) -> None:
+    with screen(browser, 390):
+        browser.get(page.as_uri())
+        until(browser, "document.querySelectorAll('.item').length")
+        browser.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        until(browser, "document.querySelector('.histogram [data-told]')")
+        hidden = browser.execute_script("""
+            const hovered = [...document.querySelectorAll("[title]"),
+                             ...[...document.querySelectorAll("svg title")].map((each) => each.parentNode)];
+            const keys = [...document.querySelectorAll("#keys dt")].map((each) => each.textContent).join(" ");
+            const parts = (node) => node.dataset.told.split("; ");
+            return hovered.filter((node) => {
+                if (node.closest("button")) return !keys.includes(node.title);
+                if (node.closest(".item")) return false; // a sample, which opens by Enter and by tap
+                const figure = node.closest("[data-marks]");
+                const said = figure ? marksOf(figure).flatMap(parts) : [];
+                return !parts(node).every((part) => said.includes(part));
+            }).map((node) => node.outerHTML);
+        """)
+        assert hidden == []
+        figures = "document.querySelectorAll('.rows, .histogram svg').length"
+        stops = "document.querySelectorAll('#results [tabindex=\"0\"]').length"
+        assert browser.execute_script(f"return {figures} - {stops}") == 0  # one stop of the tab key for each
+        words = "return document.getElementById('told').hidden ? null : document.querySelector('#told p').textContent"
+        assert browser.execute_script(words) is None
+        browser.execute_script("document.querySelector('.rows [data-told]').focus()")
+        assert browser.execute_script(words).startswith("vllm/laboratory/tuned-model-25-chat: 0.833; 95 % interval")
+        focused = browser.switch_to.active_element
+        focused.send_keys("\ue015")  # the key for down
+        assert "(arXiv:2605.13450, Table 3)" in browser.execute_script(words)  # a model of the paper, on the same scale
+        browser.switch_to.active_element.send_keys("\ue010")  # the key for the end
+        assert browser.execute_script(
+            "return marksOf(document.querySelector('.rows')).at(-1) === document.activeElement"
+        )
+        browser.switch_to.active_element.send_keys("\ue00c")
+        assert browser.execute_script(words) is None
+        click(browser, browser.find_elements("css selector", ".rows .interval")[3])
+        third = browser.execute_script(words)
+        assert third.startswith("vllm/laboratory/tuned-model-21-chat: 0.667")
+        click(browser, browser.find_element("css selector", "#told [aria-label='Next mark']"))
+        assert browser.execute_script(words) not in (None, third)
+        box = browser.execute_script("return document.getElementById('told').getBoundingClientRect().toJSON()")
+        assert box["left"] >= 0 and box["right"] <= 390 and box["bottom"] <= 845
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        click(browser, browser.find_element("css selector", "#told [aria-label='Close']"))
+        assert browser.execute_script(words) is None
+        shown = browser.execute_script("return document.querySelector('.item').title").splitlines()
+        press(browser, "j")
+        sample = " ".join(until(browser, "document.querySelector('.sample')?.textContent").split())
+        assert [line.partition(": ")[0] for line in shown[2:6]] == ["input", "right answer", "answer as read", "output"]
+        for line in (*shown[:1], *shown[2:6]):
+            assert all(part in sample for part in line.split(": ", 1)[line in shown[2:6] :]), line
+        assert shown[1] in sample
+
+
+def test_the_right_answer_of_a_persons_run_is_behind_a_click(browser: Any, page: Path, tmp_path: Path) -> None:
+    shutil.copytree(page.parent / "m00", tmp_path / "played")
+    for name in ("run.json", "results.json"):
+        file = tmp_path / "played" / name
+        file.write_text(file.read_text().replace("vllm/laboratory/tuned-model-00-chat", "person/ada"))
+    (tmp_path / "page.html").write_text(page_text(page_data(open_runs([tmp_path / "played"]), Baselines())), "utf-8")
+    browser.get((tmp_path / "page.html").as_uri())
+    assert "read pin" in until(browser, "document.querySelector('.item .answers')?.textContent")
+    assert "right" not in browser.execute_script("return document.querySelector('#list').textContent")
+    press(browser, "j")
+    fold = "[...document.querySelectorAll('.sample summary')].find((each) => /right answer/.test(each.textContent))"
+    until(browser, fold)
+    assert not browser.execute_script("return document.querySelector('.sample .right')")
+    browser.execute_script(f"{fold}.click()")
+    assert until(browser, "document.querySelector('.sample .right')?.textContent") == "pin"
+
+
 def test_what_was_asked_last_is_shown(browser: Any, page: Path) -> None:
     browser.get(page.as_uri())
     until(browser, "document.querySelector('.item')")
@@ -190,6 +262,11 @@ def choose(browser: Any, select: str, value: str) -> None:
         "const node = document.getElementById(arguments[0]); node.value = arguments[1];"
         "node.dispatchEvent(new Event('change'));", select, value,
     )  # fmt: skip
+
+
+def click(browser: Any, node: Any) -> None:
+    """Click a node at once, wherever the page is being scrolled."""
+    browser.execute_script("arguments[0].click()", node)
 
 
 def press(browser: Any, *keys: str) -> None:

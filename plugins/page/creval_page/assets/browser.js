@@ -28,7 +28,7 @@ let shown = samples;
 let chosen = -1; // place in `shown`
 let beside = data.runs.length > 1 && data.runs.length < MANY;
 let unfolded = false;
-let told = !data.runs.some((run) => /^person\//.test(run.model)); // right answers; who plays asks for them
+let answersShown = !data.runs.some((run) => /^person\//.test(run.model)); // right answers; who plays asks for them
 let searching = 0;
 const kept = new Map(); // pieces read last
 
@@ -146,9 +146,9 @@ async function search() {
   if (turn === searching) list(base.filter((sample) => found.has(sample)));
 }
 
-function said(told) {
-  const texts = told.turns.flatMap((turn) => [turn.text, turn.thinking, turn.error, turn.refusal, ...(turn.calls ?? []).flatMap((call) => [call.name, call.arguments])]);
-  return [told.reason, ...texts].filter(Boolean).join("\n").toLowerCase();
+function said(record) {
+  const texts = record.turns.flatMap((turn) => [turn.text, turn.thinking, turn.error, turn.refusal, ...(turn.calls ?? []).flatMap((call) => [call.name, call.arguments])]);
+  return [record.reason, ...texts].filter(Boolean).join("\n").toLowerCase();
 }
 
 function list(found, note = "") {
@@ -167,7 +167,7 @@ function itemNode(sample, place) {
   const pair = flipPair();
   const score = pair ? flipOf(sample, pair)?.words : sample.status === "scored" ? show(scoreOf(sample)) : sample.status;
   const field = (word, value) => (value === null || value === undefined || value === "" ? null : make("span", "", make("small", "", word), " ", value));
-  const answers = [field("read", sample.answer), told ? field("right", sample.target) : null].filter(Boolean);
+  const answers = [field("read", sample.answer), answersShown ? field("right", sample.target) : null].filter(Boolean);
   const took = [sample.tokens ? `${count(sample.tokens[0] ?? 0)}+${count(sample.tokens[1] ?? 0)} tokens` : "", sample.seconds ? `${sample.seconds.toFixed(1)} s` : ""].filter(Boolean);
   const output = [data.runs.length > 1 ? data.runs[sample.run].short : "", sample.preview].filter(Boolean).join(" · ");
   const node = make("div", "item",
@@ -175,7 +175,7 @@ function itemNode(sample, place) {
     make("p", "preview", sample.input ?? ""),
     make("p", "preview answers", answers.length ? answers : ""),
     make("p", "preview took", make("span", "", output), make("span", "", took.join(" · "))));
-  node.title = [`${sample.key}: ${sample.status}`, data.runs[sample.run].name, sample.input && `input: ${sample.input}`, told && sample.target !== null && `right answer: ${sample.target}`,
+  node.title = [`${sample.key}: ${sample.status}`, data.runs[sample.run].name, sample.input && `input: ${sample.input}`, answersShown && sample.target !== null && `right answer: ${sample.target}`,
     sample.answer !== null && `answer as read: ${sample.answer}`, sample.preview && `output: ${sample.preview}`, took.join(", ")].filter(Boolean).join("\n");
   node.style.top = `${place * ROW}px`;
   node.id = `item-${place}`;
@@ -291,7 +291,7 @@ const plainData = (value) => make("pre", "data", marked(typeof value === "string
 
 function rightAnswer(target) {
   const text = make("p", "right", String(target));
-  if (told) return block("Right answer", text);
+  if (answersShown) return block("Right answer", text);
   const folded = onDemand("Show the right answer", () => text);
   return make("div", "block", folded);
 }
@@ -300,7 +300,7 @@ function sampleNode(sample, record) {
   const badge = make("span", "badge", sample.status);
   const node = make("div", "sample", make("h3", "", sample.key), make("p", "facts", badge, " ", [
     data.runs.length > 1 ? data.runs[sample.run].name : "", data.tasks.length > 1 ? sample.task : "", `condition ${sample.condition}`, `repeat ${sample.repeat}`,
-    `${record.seconds.toFixed(2)} s`, record.cost ? `$${record.cost.toFixed(5)}` : "", record.served_by.length ? `served by ${record.served_by.join(", ")}` : "",
+    sample.tokens ? `${count(sample.tokens[0] ?? 0)}+${count(sample.tokens[1] ?? 0)} tokens` : "", `${record.seconds.toFixed(2)} s`, record.cost ? `$${record.cost.toFixed(5)}` : "", record.served_by.length ? `served by ${record.served_by.join(", ")}` : "",
   ].filter(Boolean).join(" · ")));
   node.style.setProperty("--of", `var(--${sample.status})`);
   node.style.setProperty("--run", runColour(sample.run));
@@ -375,12 +375,12 @@ at("fold").addEventListener("click", () => {
   for (const node of document.querySelectorAll("details.thinking")) node.open = unfolded;
 });
 at("answers").addEventListener("click", () => {
-  told = !told;
-  toggle("answers", told);
+  answersShown = !answersShown;
+  toggle("answers", answersShown);
   drawList();
   drawDetail();
 });
-toggle("answers", told);
+toggle("answers", answersShown);
 at("answers").hidden = samples.every((sample) => sample.target === null);
 at("marks").append(...statusMarks((name) => samples.some((sample) => sample.status === name)));
 fillFilters();

@@ -20,7 +20,7 @@ function curve(name, label, rows) {
   const across = (x) => LEFT + 10 + ((WIDE - LEFT - RIGHT - 20) * (x - first)) / (last - first || 1);
   const up = (value) => HIGH - BOTTOM - ((HIGH - BOTTOM - TOP) * (value - scale.low)) / (scale.high - scale.low);
   const text = (words, attributes) => draw("text", attributes, words);
-  const picture = draw("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `${name} over ${label}` });
+  const picture = draw("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": `${name} over ${label}` });
   for (const [value, words] of ticks(scale.low, scale.high)) {
     picture.append(draw("line", { class: "grid", x1: LEFT, x2: WIDE - RIGHT, y1: up(value), y2: up(value) }));
     picture.append(text(words, { x: LEFT - 6, y: up(value) + 3.5, "text-anchor": "end" }));
@@ -35,7 +35,7 @@ function curve(name, label, rows) {
   const papers = new Map(rows.flatMap((row) => row.published.map(([model, value, , source]) => [`${row.x} ${model}`, [row, value, `${model}: ${show(value)} (${source})`]])));
   for (const [row, value, words] of papers.values()) {
     const kind = rows.some((each) => each.x === row.x && each.published_same === value) ? "paper same" : "paper";
-    picture.append(draw("line", { class: kind, x1: across(row.x) - 6, x2: across(row.x) + 6, y1: up(value), y2: up(value) }, draw("title", {}, words)));
+    picture.append(tell(draw("line", { class: kind, x1: across(row.x) - 6, x2: across(row.x) + 6, y1: up(value), y2: up(value) }), words));
   }
   const runs = [...new Set(rows.filter((row) => row.value !== null).map((row) => row.run))];
   runs.forEach((run, place) => {
@@ -51,19 +51,19 @@ function curve(name, label, rows) {
         group.append(draw("line", { class: "span", x1: x, x2: x, y1: up(row.low), y2: up(row.high) }));
         words.push(`95 % interval ${show(row.low)} to ${show(row.high)}`);
       }
-      group.append(draw("circle", { cx: x, cy: up(row.value), r: 4 }, draw("title", {}, words.join("; "))));
+      group.append(tell(draw("circle", { cx: x, cy: up(row.value), r: 4 }), words.join("; ")));
     }
     picture.append(group);
   });
   const names = runs.map((run) => {
     const entry = make("span", "", make("i", "swatch"), data.runs[run].short);
-    entry.title = data.runs[run].name;
+    tell(entry, data.runs[run].name);
     entry.firstChild.style.background = runColour(run);
     return entry;
   });
   const other = rows.some((row) => row.published.length && (row.differs.length || row.published_remarks.length));
   const note = other ? make("p", "beside", make("span", "flag", "≠"), " the paper's numbers are of another measurement: see below") : null;
-  return make("div", "curve", make("h4", "", name), picture, runs.length > 3 ? details(several(runs.length, "run"), make("p", "legend", names)) : data.runs.length > 1 ? make("p", "legend", names) : null, note);
+  return make("div", "curve", make("h4", "", name), asGroup(picture), runs.length > 3 ? details(several(runs.length, "run"), asGroup(make("p", "legend", names))) : data.runs.length > 1 ? asGroup(make("p", "legend", names)) : null, note);
 }
 
 function curveLegend(rows) {

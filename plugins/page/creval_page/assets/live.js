@@ -26,8 +26,7 @@ function bar(run) {
     const part = make("b");
     part.style.width = `${(100 * run.counts[name]) / Math.max(run.planned, 1)}%`;
     part.style.background = `var(--${name})`;
-    part.title = `${count(run.counts[name])} ${named(name, run)}`;
-    node.append(part);
+    node.append(tell(part, `${count(run.counts[name])} ${named(name, run)}`));
   }
   node.setAttribute("role", "progressbar");
   node.setAttribute("aria-valuemin", "0");
@@ -51,11 +50,11 @@ function runNode(run) {
   const state = make("span", "state", run.behind ? "reading …" : run.status);
   state.dataset.status = run.status;
   const name = make("span", "name", run.short, run.shard ? make("small", "", ` shard ${run.shard}`) : null);
-  name.title = `${run.model}, ${run.folder}`;
+  tell(name, `${run.model}, ${run.folder}`);
   const node = make("div", "live-run", make("div", "line", name, state), bar(run), make("p", "facts", factsOf(run).join(" · ")));
   if (run.fault) node.append(make("p", "lost", run.fault));
   if (run.resume) node.append(make("p", "facts", "Resume it: ", make("code", "", run.resume)));
-  return node;
+  return asGroup(node);
 }
 
 function sampleNode(row, runs) {
@@ -75,7 +74,9 @@ function put(id, told, draw) {
   const text = JSON.stringify(told);
   if (drawn.get(id) === text) return;
   drawn.set(id, text);
+  const focused = marksOf(at(id)).indexOf(document.activeElement); // a mark that is told stays so
   at(id).replaceChildren(...draw());
+  if (focused >= 0) marksOf(at(id))[focused]?.focus();
 }
 
 function together(runs) {

@@ -18,8 +18,7 @@ const share = (scale, value) => `${(100 * (value - scale.low)) / (scale.high - s
 function mark(kind, scale, value, title) {
   const node = make("i", kind);
   node.style.left = share(scale, value);
-  node.title = title;
-  return node;
+  return tell(node, title);
 }
 
 function track(row, scale) {
@@ -38,8 +37,6 @@ function track(row, scale) {
     words.push(`95 % interval ${show(row.low)} to ${show(row.high)}`);
   }
   if (row.value !== null) node.append(mark("dot", scale, row.value, words.join("; ")));
-  node.setAttribute("role", "img");
-  node.setAttribute("aria-label", words.join("; "));
   return node;
 }
 
@@ -55,8 +52,7 @@ function statusBar(counts) {
     const part = make("b");
     part.style.width = `${(100 * counts[name]) / total}%`;
     part.style.background = `var(--${name})`;
-    part.title = `${count(counts[name])} ${name}`;
-    bar.append(part);
+    bar.append(tell(part, `${count(counts[name])} ${name}`));
   }
   return bar;
 }
@@ -104,7 +100,7 @@ function figure(rows, named, title) {
       sampleCell(row, dense),
     ];
     const words = rowWords(row);
-    for (const cell of cells) cell.title = words;
+    for (const cell of cells) tell(cell, words);
     grid.append(...cells);
   }
   if (scale) {
@@ -117,7 +113,7 @@ function figure(rows, named, title) {
     }
     grid.append(make("span", "head"), make("span", "head"), axis, make("span", "head"), make("span", "head"));
   }
-  return grid;
+  return asGroup(grid);
 }
 
 function namesNode(runs, word = "run") {
@@ -183,7 +179,7 @@ function histogram(each, run, most) {
   const counts = each.counts[run], step = (wide - left - right) / counts.length;
   const up = (number) => high - bottom - ((high - bottom - top) * number) / most;
   const name = data.runs[run].name;
-  const picture = draw("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `${each.score}, ${name}: samples by value` });
+  const picture = draw("svg", { viewBox: `0 0 ${wide} ${high}`, role: "group", "aria-label": `${each.score}, ${name}: samples by value` });
   picture.style.setProperty("--run", runColour(Number(run)));
   const text = (words, attributes) => picture.append(draw("text", attributes, words));
   for (const number of new Set([0, Math.floor(most / 2), most])) {
@@ -194,8 +190,7 @@ function histogram(each, run, most) {
   counts.forEach((number, index) => {
     const where = each.edges ? `${show(each.edges[index])} to ${show(each.edges[index + 1])}` : show(each.values[index]);
     const x = left + index * step, bar = draw("rect", { x: x + step * 0.08, y: up(number), width: Math.max(step * 0.84, 1), height: high - bottom - up(number) });
-    bar.append(draw("title", {}, `${name}, ${where}: ${several(number, "sample")}`));
-    picture.append(bar);
+    picture.append(tell(bar, `${name}, ${where}: ${several(number, "sample")}`));
     if (number && counts.length <= MANY) text(count(number), { x: x + step / 2, y: up(number) - 3, "text-anchor": "middle" });
     if (each.values && (counts.length <= 6 || index % 2 === 0)) text(plain(each.values[index]), { x: x + step / 2, y: high - 8, "text-anchor": "middle" });
   });
@@ -206,7 +201,7 @@ function histogram(each, run, most) {
       text(words, { x: place, y: high - 8, "text-anchor": place > wide - 16 ? "end" : "middle" });
     }
   }
-  return make("div", "histogram", data.runs.length > 1 ? make("p", "run", data.runs[run].short) : null, picture);
+  return make("div", "histogram", data.runs.length > 1 ? make("p", "run", data.runs[run].short) : null, asGroup(picture));
 }
 
 function distribution(each) {
