@@ -79,6 +79,9 @@ def _panel(axis: Any, found: Board, place: int, heights: Mapping[int, float]) ->
     with_value = {y for y, _ in known}
     for y in heights.values():
         if y not in with_value:
-            axis.text(0.02, y, "no value", transform=axis.get_yaxis_transform(), va="center", color=_QUIET)
+            axis.text(
+                0.5, y, "no value", transform=axis.get_yaxis_transform(), ha="center", va="center", color=_QUIET,
+                bbox={"color": "white", "pad": 1}, zorder=4,
+            )  # fmt: skip
     axis.grid(axis="y", color="#eeeeee", zorder=0)
     axis.set_axisbelow(True)
