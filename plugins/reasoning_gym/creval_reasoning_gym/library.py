@@ -54,13 +54,20 @@ def names() -> Mapping[str, Sequence[int]]:
     """
     file = cache_folder() / "reasoning_gym" / f"names-{need_library()}.json"
     try:
-        return dict(json.loads(file.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        found = _read_names()
+        kept = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        kept = None
+    if isinstance(kept, dict) and kept and all(_is_levels(levels) for levels in kept.values()):
+        return kept
+    found = _read_names()
     from creval.plugin.report import write_text
 
     write_text(file, json.dumps(found))
     return found
+
+
+def _is_levels(kept: object) -> bool:
+    return isinstance(kept, list) and all(type(level) is int for level in kept)
 
 
 def _read_names() -> dict[str, list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import creval
 from creval.cli.main import invoke
 from creval.errors import CrevalError
+from creval_reasoning_gym import library
 
 TASKS = [f"reasoning_gym/{name}" for name in ("letter_counting", "rush_hour", "boxnet", "coin_flip_levels")]
 
@@ -74,3 +76,17 @@ def test_settings_that_it_does_not_take_are_refused(data: str, said: str, alone:
     )
     with pytest.raises(CrevalError, match=said):
         creval.run([str(file)], "baseline/floor", creval.RunOptions(output=alone / "never"))
+
+
+@pytest.mark.parametrize("kept", ["", "{", "[]", "{}", '{"chain_sum": 3}', '{"chain_sum": ["0"]}'])
+def test_a_damaged_index_of_names_is_made_anew(kept: str, alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "_read_names", lambda: {"chain_sum": [0, 1]})
+    file = alone / "cache" / "reasoning_gym" / f"names-{library.need_library()}.json"
+    before = file.read_bytes() if file.is_file() else None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(kept)
+    try:
+        assert library.names() == {"chain_sum": [0, 1]}
+        assert json.loads(file.read_bytes()) == {"chain_sum": [0, 1]}
+    finally:
+        file.unlink() if before is None else file.write_bytes(before)
