@@ -17,7 +17,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in list(os.environ):
             if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
                 patch.delenv(name)
-        patch.setenv("CREVAL_PLUGINS", "wordgames,datasets,embedded,encoders,judges")
+        patch.setenv("CREVAL_PLUGINS", "wordgames,association,datasets,embedded,encoders,judges")
         patch.setenv("CREVAL_CACHE", str(folder / "cache"))
         patch.chdir(folder)
         yield folder

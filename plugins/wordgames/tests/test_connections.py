@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import creval
+from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
 from creval_wordgames.connections import ConnectionsScore, RandomGroups, normal
 from creval_wordgames.groups import WordGroups
 
@@ -229,6 +231,15 @@ def test_a_run_of_floor_and_ceiling(alone: Path) -> None:
         values[end] = [result.metrics("connections_own")[name]["value"] for name in ("groups_found", "solved")]
     assert values["ceiling"] == [4, 1]
     assert values["floor"][0] <= 0.3 and values["floor"][1] == 0
+
+
+def test_the_suite_has_four_games_and_their_mean() -> None:
+    tasks = TaskIndex(load_plugins()).expand(["wordgames"])
+    assert [task.name for task in tasks] == ["connections_own", "clues_give", "clues_guess", "rat"]
+    ((number,),) = {tuple(task.suites) for task in tasks}
+    assert [(part.share, part.metrics) for part in number.parts] == [
+        (0.25, (name,)) for name in ("groups_found", "points", "share", "rat")
+    ]
 
 
 @pytest.mark.parametrize("answers", [None, [], "x", [1], [{"words": []}], [{"words": ["a", "b"]}, {"words": ["A"]}]])
