@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from creval.plugin import Context, Score, ScorerInput
+from creval.plugin.parsing import without_unseen
 
 __all__ = ["Ngrams", "ngram_diversity"]
 
@@ -15,14 +17,16 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 def ngram_diversity(text: str, longest: int = 5) -> float | None:
     """Return the mean, over n = 1 to `longest`, of the share of different ones among the text's sequences of n words.
 
-    Case and punctuation do not count. Sizes of which the text has none are left out; None for a text without words.
+    Case and punctuation do not count. None for a text of fewer words than `longest`: it has no sequence of that size.
     """
-    words = _WORD.findall(text.lower())
+    words = _WORD.findall(unicodedata.normalize("NFC", without_unseen(text)).lower().replace("’", "'"))
+    if len(words) < longest:
+        return None
     shares = []
-    for n in range(1, min(longest, len(words)) + 1):
+    for n in range(1, longest + 1):
         sequences = [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
         shares.append(len(set(sequences)) / len(sequences))
-    return sum(shares) / len(shares) if shares else None
+    return sum(shares) / len(shares)
 
 
 class Ngrams:
@@ -38,5 +42,5 @@ class Ngrams:
     def _of(self, item: ScorerInput) -> Score:
         found = [share for text in item.values if (share := ngram_diversity(str(text), self._longest)) is not None]
         if not found:
-            return Score({}, failure="the answer has no words")
+            return Score({}, failure=f"the answer has fewer than {self._longest} words")
         return Score({"ngram_diversity": sum(found) / len(found)})

@@ -23,11 +23,15 @@ from creval_creativityprism.ngrams import ngram_diversity
 @pytest.mark.parametrize(
     ("text", "longest", "share"),
     [
-        ("A b. A b!", 5, (1 / 2 + 2 / 3 + 1 + 1) / 4),
+        ("A b. A b! A", 5, (2 / 5 + 2 / 4 + 2 / 3 + 1 + 1) / 5),
+        ("A b. A b!", 5, None),
+        ("A b. A b!", 4, (1 / 2 + 2 / 3 + 1 + 1) / 4),
         ("no no no no no", 5, (1 / 5 + 1 / 4 + 1 / 3 + 1 / 2 + 1) / 5),
         ("no no no no no", 1, 1 / 5),
-        ("one", 5, 1),
-        ("It's it’s", 5, 1),
+        ("one", 5, None),
+        ("one", 1, 1),
+        ("It's it’s", 1, 1 / 2),
+        ("\u00e9te e\u0301te \u00e9\u200bte", 1, 1 / 3),
         ("...", 5, None),
         ("", 5, None),
     ],
