@@ -8,4 +8,4 @@ from __future__ import annotations
 from creval.data.row_selection import RowFilter, renamed
 from creval.data.row_types import MalformedRow, Row
 from creval.hub_address import hub_address, hub_answers
-from creval.resources.entailment import CALLS_A_PAIR, Asker
+from creval.resources.open_resource import CALLS_A_PAIR, Asker

@@ -40,7 +40,7 @@ from creval.models.prices import Price
 from creval.models.providers.addresses import HIDDEN
 from creval.plugins.loader import Plugins, load_plugins
 from creval.report.baselines import find_baselines
-from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES
+from creval.resources.open_resource import CALLS_A_PAIR, PROMPT_BYTES
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.runs.run_commands import CONSENTS

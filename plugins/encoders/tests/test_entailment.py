@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from creval.errors import MissingPartError, ScoringError, UsageError
-from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES, CachedEntailment
+from creval.resources.open_resource import CALLS_A_PAIR, PROMPT_BYTES, CachedEntailment
 from creval.resources.resource_options import ResourceOptions
 from creval_encoders import role_entailment
 from creval_encoders.entailment_classifier import TransformersEntailment
