@@ -8,6 +8,8 @@ import json
 import socket
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -111,6 +113,30 @@ def test_what_is_no_choice_is_refused_and_the_question_stays_open(
     assert not waiting.done()
     assert page.answer(view, "Asthma")[0] == 200
     assert waiting.result(30) == "Asthma"
+
+
+def test_each_of_many_questions_wakes_the_pages_that_wait(monkeypatch: pytest.MonkeyPatch, asking: Any) -> None:
+    """Three seats in one process. A poll that is not woken lasts longer than the page's own patience."""
+    monkeypatch.setattr("creval_people.seats.web_app._POLL_SECONDS", 600.0)
+
+    async def asked(seat: WebSeat) -> list[str | None]:
+        return [await seat.ask(replace(TEXT, sample=str(number))) for number in range(40)]
+
+    def answered(seat: WebSeat) -> None:
+        page = Page(seat)
+        for number in range(40):
+            assert page.answer(page.question()["view"], f"word {number}")[0] == 200
+
+    with ExitStack() as stack, ThreadPoolExecutor(6) as pool:
+        seats = [stack.enter_context(WebSeat(name, Progress())) for name in ("ada", "bob", "eve")]
+        said = [pool.submit(asyncio.run, asked(seat)) for seat in seats]
+        try:
+            for answers in [pool.submit(answered, seat) for seat in seats]:
+                answers.result()
+        finally:
+            for seat in seats:
+                seat.stop()
+        assert [each.result() for each in said] == [[f"word {number}" for number in range(40)]] * 3
 
 
 def test_an_answer_to_an_earlier_question_changes_nothing(seat: WebSeat, page: Page, asking: Any) -> None:
