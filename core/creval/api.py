@@ -86,7 +86,7 @@ class RunResult:
         return errored / planned if planned else 0.0
 
     def exit_status(self, allowed_error_share: float = 0.0) -> int:
-        """Return what the command would exit with: 0 done, 1 too many samples errored, 3 stopped by the budget."""
+        """Return the exit code of the command: 0 done, 1 too many errored samples, 3 stopped by the budget."""
         if self.status == "budget":
             return 3
         return 1 if self.error_share() > allowed_error_share else 0

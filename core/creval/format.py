@@ -28,7 +28,7 @@ _TINY = 1e-6
 
 
 def counted(number: int, things: str) -> str:
-    """Return a number with what it counts: `3 choices`, `1 choice`. Example: `counted(len(rows), "rows")`."""
+    """Return a number with its noun: `3 choices`, `1 choice`. Example: `counted(len(rows), "rows")`."""
     return f"{number:,} {_single(things) if number == 1 else things}"
 
 
@@ -93,7 +93,7 @@ def cell(value: Any) -> str:
 
 
 def numeric(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[bool]:
-    """Return which columns hold numbers alone, where they hold anything."""
+    """Return which columns hold only numbers, apart from empty cells."""
     found = []
     for index in range(len(columns)):
         values = [row[index] for row in rows if row[index] is not None]

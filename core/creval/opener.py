@@ -149,7 +149,7 @@ def open_new(path: Path) -> BinaryIO:
 
 
 def is_there(path: Path) -> bool:
-    """Whether anything of this name is there, be it a link that leads nowhere."""
+    """Whether anything has this name, even a broken link."""
     return os.path.lexists(path)
 
 
@@ -166,7 +166,7 @@ def plain_size(path: Path) -> int:
 
 
 def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
-    """Return what a file holds. Raises StrangeFileError, also where it is larger than `most`; OSError."""
+    """Return the content of a file. Raises StrangeFileError, also if it is larger than `most`; OSError."""
     with os.fdopen(_descriptor(path, os.O_RDONLY), "rb") as file:
         if os.fstat(file.fileno()).st_size > most:
             raise _strange(f"is larger than {most:,} bytes", path)
@@ -191,7 +191,7 @@ def rename(source: Path, target: Path) -> None:
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy a folder of a run with all that is in it. Raises StrangeFileError for what is no file or folder; OSError.
+    """Copy a folder of a run with its contents. Raises StrangeFileError for anything but files and folders; OSError.
 
     A file that the disk has no room for is not begun.
     """

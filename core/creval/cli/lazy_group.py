@@ -67,7 +67,7 @@ def missing_distribution(part: str, distribution: str) -> MissingPartError:
 def import_installed(target: str, distribution: str, part: str) -> Any:
     """Import `module:attribute` of another distribution. Raises MissingPartError where that is not installed.
 
-    `part` is what needs it, for the message.
+    `part` names the feature that needs it, for the message.
     """
     module, _, attribute = target.partition(":")
     if importlib.util.find_spec(module.partition(".")[0]) is None:

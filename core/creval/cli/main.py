@@ -104,7 +104,7 @@ def _message_of(error: CrevalError, words: Sequence[str]) -> str:
 
 
 def _show_unknown(error: click.NoSuchOption) -> None:
-    """Show the error of an unknown option; of one of lm-eval's, what to type in its place."""
+    """Show the error of an unknown option; for one of lm-eval's, creval's equivalent."""
     from creval.cli.lm_eval_options import instead_of
 
     instead = instead_of(error.option_name)

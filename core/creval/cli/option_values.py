@@ -113,7 +113,7 @@ def consents_of(given: Mapping[str, Any]) -> Consents:
 
 
 def executor_of(given: MutableMapping[str, Any]) -> dict[str, Any]:
-    """Take the executor out of what the command line gives, and return it; its options only with it, or where given."""
+    """Remove the executor from the given options and return it; with its options if either is given."""
     named, options = given.pop("executor"), texts(given.pop("executor_option"), "--executor-option")
     return {"executor": named, "executor_options": options if named or options else None}
 

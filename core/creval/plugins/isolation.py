@@ -53,7 +53,7 @@ _ASIDE = _Aside()
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Let what is printed here go to standard error; safe in several threads at once."""
+    """Redirect printed output to standard error; safe in several threads at once."""
     _ASIDE.enter()
     try:
         yield

@@ -89,7 +89,7 @@ class PluginInfo:
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """Everything that loading gave: components, task folders, commands, observers, and what failed."""
+    """The result of loading: components, task folders, commands, observers, failures."""
 
     registry: Registry
     infos: Sequence[PluginInfo] = ()

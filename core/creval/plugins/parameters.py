@@ -84,7 +84,7 @@ def component(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
 
 
 def one_or_more(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
-    """One component of this kind, or a list of such; the factory is given a list of references."""
+    """One component of this kind, or a list of them; the factory gets a list of references."""
     return _marked({"items": component(kind), "minItems": 1, "type": ["array", "object", "string"]}, marks)
 
 

@@ -97,20 +97,20 @@ class Component:
         return tuple(dict.fromkeys([*declared, *self.names(parameters)]))
 
     def range_of(self, score: str, parameters: Mapping[str, Any]) -> Range | None:
-        """Return what one of its scores can be under these parameters; None where it does not say."""
+        """Return the range of a score under these parameters; None if it declares none."""
         ranges = self.ranges(parameters) if callable(self.ranges) else self.ranges
         return ranges.get(score)
 
     def parser_traits(self, parameters: Mapping[str, Any]) -> ParserTraits:
-        """Return what a parser states about itself under these parameters. Raises PluginError where that is wrong."""
+        """Return a parser's declared traits under these parameters. Raises PluginError if they are wrong."""
         return cast(ParserTraits, self._traits(parameters))
 
     def scorer_traits(self, parameters: Mapping[str, Any]) -> ScorerTraits:
-        """Return what a scorer states about itself under these parameters. Raises PluginError where that is wrong."""
+        """Return a scorer's declared traits under these parameters. Raises PluginError if they are wrong."""
         return cast(ScorerTraits, self._traits(parameters))
 
     def protocol_traits(self, parameters: Mapping[str, Any]) -> ProtocolTraits:
-        """Return what a protocol states about itself under these parameters. Raises PluginError where that is wrong."""
+        """Return a protocol's declared traits under these parameters. Raises PluginError if they are wrong."""
         return cast(ProtocolTraits, self._traits(parameters))
 
     @property

@@ -109,7 +109,7 @@ _LOWEST = {"batch_size": 1, "minimum_repeats": 1, "n": 1}
 
 
 def read_traits(kind: str, stated: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
-    """Return the traits of a component under these YAML parameters. Raises ValueError where a function gave no such."""
+    """Return the traits of a component under these YAML parameters. Raises ValueError if a function returned others."""
     said = {name: value(parameters) if callable(value) else value for name, value in stated.items()}
     faults = (_value_fault(name, said[name]) for name in said)
     fault = next((f"{name} must be {each}" for name, each in zip(said, faults, strict=True) if each), None)

@@ -53,7 +53,7 @@ class Baselines:
         return self._ordered(key[3] for key in self.values if key[0] == NumberBasis.of(task))
 
     def elsewhere(self, task: Mapping[str, Any]) -> list[str]:
-        """Return which baselines of a task were found, but over other docs alone."""
+        """Return which baselines of a task were found only over other docs."""
         found = self._ordered(key[3] for key in self.values if key[0].task == task["hash"])
         return [which for which in found if which not in self.known(task)]
 

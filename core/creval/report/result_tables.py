@@ -68,7 +68,7 @@ def _text(value: Any) -> str:
 
 
 def own_settings(result: RunResult) -> list[str]:
-    """Return what of a run is not as its tasks have it: settings, conditions, data, changed tasks; each said once."""
+    """Return a run's differences from its tasks, each once: settings, conditions, data, changed tasks."""
     notes: dict[str, None] = {}
     shards = {task["shard"] for task in result.results["tasks"] if task.get("shard")}
     notes.update(dict.fromkeys(f"shard {shard}: a part of the docs" for shard in sorted(shards)))
@@ -84,7 +84,7 @@ def own_settings(result: RunResult) -> list[str]:
 
 
 def comparison_notes(results: Sequence[RunResult]) -> Iterator[str]:
-    """Yield which tasks' numbers do not compare, as their runs differ in what was asked: one line per difference."""
+    """Yield a line for each difference between runs that makes the numbers of a task incomparable."""
     by_task: dict[str, list[Mapping[str, Any]]] = {}
     apart: dict[str, list[str]] = {}
     for result in results:
@@ -186,7 +186,7 @@ def served_words(result: RunResult) -> str:
 
 
 def interval_notes(result: RunResult) -> Iterator[str]:
-    """Say why metrics have no interval, and over what the others are where it is not docs."""
+    """Say why metrics have no interval, and the unit of the others if it is not the doc."""
     missing: dict[str, list[str]] = {}
     trials: list[str] = []
     for task in result.results["tasks"]:
@@ -246,7 +246,7 @@ def labels(named: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Console | None = None) -> None:
-    """Print the table, then what a reader has to know of the runs."""
+    """Print the table, then the notes on the runs."""
     console = console or table_console()
     columns, rows = beside_table(results, baselines, marks=True)
     print_table("", *_folded(columns, rows), console)
@@ -346,7 +346,7 @@ def _cell(metric: Mapping[str, Any] | None) -> str | None:
 
 
 def _unscored(result: RunResult) -> Iterator[str]:
-    """Say how the samples of a task ended where not all are scored; of which metrics, where these differ."""
+    """Say how the samples of a task ended if not all are scored, and for which metrics if these differ."""
     for task in result.results["tasks"]:
         groups = count_groups(task)
         for counts, names in groups:

@@ -86,7 +86,7 @@ def _fold_text(text: Text, width: int, named: bool) -> Text:
 
 
 def table_width(heads: Sequence[str], texts: Sequence[Sequence[Text]]) -> int:
-    """Return how many columns of a terminal a table takes whose texts do not wrap."""
+    """Return the width of a table without wrapped texts, in columns of a terminal."""
     return sum(
         max(line_width(text) for text in (head, *(row[i].plain for row in texts))) + GAP for i, head in enumerate(heads)
     )

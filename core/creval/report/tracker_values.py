@@ -1,4 +1,4 @@
-"""A finished run as a tracker of experiments takes it: every number by a name, and what it was made with."""
+"""A finished run as data of an experiment tracker: its numbers by name, and its settings."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ class CachedEntailment:
         return [pair for pair in unknown if pair not in self._known]
 
     def _learn(self, pairs: Sequence[Pair], given: Any) -> None:
-        """Keep what the resource made of pairs."""
+        """Store the resource's results for pairs."""
         rows = np.asarray(given, dtype=np.float64)
         if rows.shape != (len(pairs), 3) or not np.allclose(rows.sum(axis=1), 1.0, atol=1e-3):
             raise ScoringError("gave no distribution over three classes", where=self.name)

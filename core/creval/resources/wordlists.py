@@ -35,7 +35,7 @@ class WordList:
 def open_word_file(model: str, options: ResourceOptions) -> WordList:
     """`file/<path>`: one word per line, UTF-8, `.gz` allowed; empty lines and lines that start with # are left out.
 
-    Raises MissingPartError where the file is absent or is no such text.
+    Raises MissingPartError if the file is absent or not a text.
     """
     path = Path(model).expanduser()
     try:

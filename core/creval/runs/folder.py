@@ -1,4 +1,4 @@
-"""The run folder: where each file stands, and what has been done already."""
+"""The run folder: the place of each file, and the progress so far."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class RunFolder:
         return folder
 
     def forget(self, tasks: Sequence[str]) -> None:
-        """Remove what a new run made here, where it ended by an error before it wrote a sample or a call.
+        """Remove the files of a new run that ended by an error before it wrote a sample or a call.
 
         Of a folder that held something before the run nothing is removed, and never a file of somebody else: a folder
         that still holds one stays.
@@ -282,7 +282,7 @@ def file_name(task: str) -> str:
 
 
 def _runs_below(path: Path) -> str:
-    """Say what to name in place of a folder that is no run: up to three of those that stand right below it."""
+    """Suggest run folders in place of a folder that is not a run: up to three directly below it."""
     below = sorted(entry.parent.name for entry in path.glob("*/run.json"))
     if not below:
         return "Name a run folder, e.g. runs/..."

@@ -78,7 +78,7 @@ class Context(Protocol):
     ) -> Reply:
         """Ask the model that plays `role` (e.g. `judge`) on behalf of a sample. Settings override those of the role.
 
-        `tools` are what it may call; its calls are in `reply.tool_calls`, and answers to them go into further messages.
+        `tools` are what it may call; its calls are in `reply.tool_calls`, and their results go into further messages.
 
         The same question (model, settings, messages) is paid once a run and its answer given again, also when the run
         is resumed or scored again; another `draw` is another, independent answer. With `apart=True` so is the answer

@@ -223,7 +223,7 @@ def read_data_url(text: str) -> bytes | None:
 
 
 def content_digest(content: str | Sequence[Mapping[str, Any]]) -> str:
-    """Return the sha256 (hex) of a message's content as it is stored: of the text, or of the digests of its parts."""
+    """Return the sha256 (hex) of a message's stored content: of the text, or of the digests of its parts."""
     if isinstance(content, str):
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     return hashlib.sha256(json.dumps([*map(_part_digest, content)]).encode()).hexdigest()

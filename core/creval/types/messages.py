@@ -113,7 +113,7 @@ class Completion:
 
     `text` is empty, never None, where the provider sent nothing; `reasoning` is the separate reasoning
     text where the provider shows it, and the thinking that was taken out of the answer. Where something was, `raw` is
-    the text as it was sent. `tool_calls` are the model's calls of tools, in its order.
+    the text as it was sent. `tool_calls` are the model's tool calls, in its order.
     """
 
     text: str
@@ -162,7 +162,7 @@ class Reply:
 
     `cost` is in US dollars, None where no price is known. `latency` is seconds of the successful try.
     `served_by` names the provider that really answered (routers), `model` the model it reported.
-    `flags` name what is odd about the reply (`creval.models.answers.flags`). `lost` is what tries before this one took.
+    `flags` name oddities of the reply (`creval.models.answers.flags`). `lost` is the usage of earlier tries.
     `record` names the line of the run's ledger that holds the call (roles other than the target). `bought`: an earlier
     attempt at the run has paid for it (an answer of a batch).
     """

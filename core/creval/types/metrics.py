@@ -54,7 +54,7 @@ class MetricResult:
 
     `name` carries the resource in brackets where it is not the task's own: `drat[embedded/minilm]`.
     `failed` is the policy for samples without a score: `zero` or `exclude` (None: that of the metrics it is made of);
-    `n_failed` is how many they were. `by` says of which group of docs it is, or which mean over groups.
+    `n_failed` is their number. `by` says of which group of docs it is, or which mean over groups.
     `definition` says as plain data what the number is made of, so that the scores can be aggregated again.
     """
 

@@ -1,4 +1,4 @@
-"""A sample: what came of (task, doc, condition, repeat)."""
+"""A sample: the result of (task, doc, condition, repeat)."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class Doc:
 class CallRecord:
     """One call of a sample: role, messages sent, the reply, or the error that ended it.
 
-    `reply_data` is the reply as it is stored, `reply` the same as an object.
+    `reply_data` is the stored reply, `reply` the same as an object.
     `messages` holds only what was not in the call before it of the same role (`kept` counts the messages carried
     over), so that a game of 50 turns is not stored quadratically. `settings` are the generation settings sent.
-    `lost` is what tries of the call took that were answered but gave nothing of use. `tools` are what the model might
+    `lost` is the usage of tries that were answered but unusable. `tools` are what the model might
     call, where they are others than in the call before. `output` says what was asked for where it is no answer
     (`loglikelihood`): the completions are then the given texts, with their tokens.
     """

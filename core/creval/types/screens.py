@@ -76,7 +76,7 @@ class Screen(Protocol):
     """
 
     def view(self, request: GenerateRequest) -> View:
-        """Return what to show for a call."""
+        """Return the view to show for a call."""
 
     def answer(self, value: str) -> str:
         """Return the answer text that a language model would have written for this choice (or text)."""
@@ -91,5 +91,5 @@ class Seat(Protocol):
     async def ask(self, view: View) -> str | None:
         """Show a view and return the value chosen or the text written; None when the person stops.
 
-        A seat refuses what is not an option of the view, and asks again.
+        A seat refuses a choice that is not an option of the view, and asks again.
         """

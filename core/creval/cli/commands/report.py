@@ -115,7 +115,7 @@ def _data(form: str, results: Sequence[RunResult], found: Baselines) -> str:
 def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:
     """Yield one flat row per metric, with its run, floor, ceiling, and what the user set in place of the task's own.
 
-    A task whose name another plugin's task has too is called by both: `local/rat`.
+    If another plugin has a task of the same name, the plugin's name is added: `local/rat`.
     """
     from creval.runs.result_metrics import namesakes
 

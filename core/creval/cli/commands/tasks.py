@@ -104,7 +104,7 @@ def _family_rows(headers: Sequence[TaskHeader]) -> list[Row]:
 
 
 def _once(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield each name of a plugin once: a family whose name a suite or task has too is the number of its variants."""
+    """Yield each name of a plugin once; for a family with the name of a suite or task only the number of variants."""
     families = {(row[0], row[3]): row for row in rows if row[2] == "family"}
     others = {(row[0], row[3]) for row in rows if row[2] != "family"}
     for row in rows:
@@ -252,7 +252,7 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _parity(stated: Mapping[str, Any]) -> str:
-    """Say in one line what the task was held against."""
+    """Say in one line what the task was compared with."""
     if "against" not in stated:
         return f"none: {stated['none']}" if stated else "none stated"
     at = f" (commit {stated['commit'][:12]})" if "commit" in stated else ""
@@ -288,7 +288,7 @@ def _metric(metric: MetricSpec | CombinedMetric) -> Iterator[str]:
 
 
 def _failed(metric: MetricSpec) -> str:
-    """Say what the model's own failures count."""
+    """Say how the model's own failures count."""
     if metric.failed == "exclude":
         return "failed: exclude (left out)"
     return f"failed: zero (counts as {metric.failed_value:g})"

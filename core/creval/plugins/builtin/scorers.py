@@ -69,7 +69,7 @@ def _register_scorers(registry: Registry) -> None:
 
 
 def _reads_some(parameters: Mapping[str, Any]) -> bool:
-    """Whether a sample of which some answers cannot be read is scored all the same: the best or the majority can be."""
+    """Whether samples with some unreadable answers are scored: the best or the majority can be."""
     return bool(parameters.get("reduce", "mean") != "mean")
 
 

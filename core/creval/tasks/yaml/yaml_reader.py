@@ -39,7 +39,7 @@ class Document:
 
 
 def read_yaml(file: Path) -> Document:
-    """Read a YAML file. Never raises for what the file holds: every fault is in `problems`."""
+    """Read a YAML file. Its faults raise nothing: all are in `problems`."""
     try:
         if is_pipe(file):
             return _unreadable(file, "this is no plain file", "Name a file.")
