@@ -65,7 +65,8 @@ def _by_library(tasks: Sequence[str], server: GeneratingServer, chat: bool, **se
     if chat:
         model = LocalChatCompletion(f"{server.url}/chat/completions", model="mock")
     else:
-        model = LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=LONGEST)
+        longest = server.longest or LONGEST
+        model = LocalCompletionsAPI(f"{server.url}/completions", "remote", model="mock", max_length=longest)
     server.restart()
     found: Mapping[str, Any] = evaluate(
         model,

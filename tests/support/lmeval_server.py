@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 from support.completions_server import CompletionsServer, tokens_of
@@ -32,10 +33,13 @@ def said(prompt: str, turn: int = 0) -> str:
     return line.format(sum=sum(numbers) + (digest[1] % 4 == 0), last=numbers[-1], word=words[digest[2] % len(words)])
 
 
+@dataclass
 class GeneratingServer(CompletionsServer):
     """Knows /v1/completions without echo and /v1/chat/completions, too; `stop` and `max_tokens` are kept to."""
 
-    asked: Counter[str]
+    asked: Counter[str] = field(default_factory=Counter)
+    steady: bool = False
+    """Whether a prompt is always answered alike, however often it was asked."""
 
     def restart(self) -> None:
         """Forget how often each prompt was asked."""
@@ -58,9 +62,7 @@ class GeneratingServer(CompletionsServer):
             prompt = prompt[0] if isinstance(prompt[0], list | str) else prompt
         if isinstance(prompt, list):
             prompt = "".join(self._texts[each] for each in prompt)
-        if not hasattr(self, "asked"):
-            self.restart()
-        text = said(prompt, self.asked[prompt])
+        text = said(prompt, 0 if self.steady else self.asked[prompt])
         self.asked[prompt] += 1
         places = [at for stop in body.get("stop") or () if stop and (at := text.find(stop)) >= 0]
         text = text[: min(places)] if places else text

@@ -24,3 +24,13 @@ def test_numbers_equal_those_of_lm_eval(task: str, both: Both) -> None:
     assert compared > 6
     assert aggregates <= 1e-9
     assert documents <= 1e-9
+
+
+def test_texts_longer_than_the_model_reads_are_cut_and_windowed_as_by_lm_eval(home: Path) -> None:
+    """`max_length` of lm-eval's model is what the server reports of its own; a page is read in windows of it."""
+    with GeneratingServer(longest=40) as short:
+        both = run_both(["wikitext", "hellaswag"], short, home / "long")
+        sizes = [len(body["prompt"][0]) for body in short.of("/v1/completions")]
+    assert max(sizes) == 39 and sizes.count(39) > 12
+    for task in ("wikitext", "hellaswag"):
+        assert max(differences(both, task)[:2]) <= 1e-9
