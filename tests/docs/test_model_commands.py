@@ -37,7 +37,7 @@ ELSEWHERE = {
     "create=queries.jsonl": "plugins/create/tests/test_builder.py::test_labels_and_the_command",
     "create_published": "plugins/create/tests/test_import.py::test_a_whole_set_is_kept_with_its_sha256",
     "--tasks neocoder": "plugins/neocoder/tests/test_neocoder_runs.py::test_the_examples_of_a_published_task",
-    "--dry-run": "tests/engine/test_estimate.py::test_calls_tokens_and_price_are_of_one_rule",
+    "--dry-run": "plugins/sweeps/tests/test_estimate.py::test_calls_tokens_and_price_are_of_one_rule",
     "--detach": "plugins/batches/tests/test_documented_commands.py::test_left_and_collected_as_printed",
     "hypogen_pinned.yaml": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
     "hypogen=hypogen.jsonl": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
