@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import Session
+from creval.plugin import DataError, Session
 
 __all__ = ["AtLevel", "at_level"]
 
 
 def at_level(doc: Mapping[str, Any], level: int | None) -> Mapping[str, Any]:
-    """Return question, answer and other of a doc at a level. Raises KeyError for a level that the doc lacks."""
+    """Return question, answer and other of a doc at a level. Raises DataError for a level that the doc lacks."""
     if level is None or "levels" not in doc:
         return doc
-    found: Mapping[str, Any] = doc["levels"][str(level)]
+    found: Mapping[str, Any] | None = doc["levels"].get(str(level))
+    if found is None:
+        fix = "Add the level to `levels` of the dataset, or leave it out of the conditions."
+        raise DataError(f"there is no item at level {level}", where=f"doc {doc.get('id')}", fix=fix)
     return found
 
 

@@ -12,6 +12,7 @@ import creval
 from creval.cli.main import invoke
 from creval.errors import CrevalError
 from creval_reasoning_gym import library
+from creval_reasoning_gym.protocol import at_level
 
 TASKS = [f"reasoning_gym/{name}" for name in ("letter_counting", "rush_hour", "boxnet", "coin_flip_levels")]
 
@@ -90,3 +91,10 @@ def test_a_damaged_index_of_names_is_made_anew(kept: str, alone: Path, monkeypat
         assert json.loads(file.read_bytes()) == {"chain_sum": [0, 1]}
     finally:
         file.unlink() if before is None else file.write_bytes(before)
+
+
+def test_a_level_without_items_is_named() -> None:
+    doc = {"id": "chain_sum-1", "levels": {"0": {"question": "1 + 1"}}}
+    assert at_level(doc, 0)["question"] == "1 + 1"
+    with pytest.raises(CrevalError, match="there is no item at level 99"):
+        at_level(doc, 99)

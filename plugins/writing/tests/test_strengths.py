@@ -12,11 +12,13 @@ import pytest
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
-from creval.errors import DataError, UsageError
+from creval.errors import DataError, TaskError, UsageError
 from creval.plugin import SampleKey, ScoreRecord, Status
+from creval.plugins.loader import load_plugins
 from creval.scoring.clusters import Clusters
 from creval.scoring.intervals import Scale
 from creval.scoring.metric_estimate import estimate
+from creval.tasks.index import TaskIndex
 from creval_writing.aggregation import Strength
 from creval_writing.bradley_terry import PRIOR, strengths, strengths_of
 from creval_writing.ranking import Ranking
@@ -129,3 +131,14 @@ def test_a_ranking_over_runs(tmp_path: Path, options: Any, monkeypatch: pytest.M
         Ranking().run(folders)
     with pytest.raises(DataError, match="no pairs"):
         Ranking().run(folders[:1], task="vignettes")
+
+
+def test_a_score_that_the_task_has_not_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    strength = "{writing.strength: {scores: [wins_stok, wins_plain]}}"
+    file.write_text(
+        "schema: 1\ninclude: writing/vignettes_pairs\ntask: own\nversion: 1.0.0\n"
+        f"metrics: [{{name: strength, from: wins_stock, aggregate: {strength}, failed: exclude}}]\n"
+    )
+    with pytest.raises(TaskError, match="no scorer of the task gives 'wins_stok'"):
+        TaskIndex(load_plugins()).load(str(file))

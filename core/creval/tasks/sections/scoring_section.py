@@ -206,6 +206,7 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
             reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.fix(source.value))
         aggregation = _aggregation(reading, node, path)
         if aggregation is not None:
+            _check_scores(reading, aggregation, (*path, "aggregate"), (node, scores))
             metric = _metric(node, source.value, aggregation, None if scores is None else scores.range_of(source.value))
             _check_range(reading, metric, (*path, "range"), node)
             _check_weight(reading, metric, (*path, "weight"), (node, scores))
@@ -215,6 +216,17 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
         first, found = metrics[0]
         metrics[0] = (_with_primary(first), found)
     return metrics
+
+
+def _check_scores(
+    reading: Reading, aggregation: FoundComponent, path: KeyPath, at: tuple[Node, ScoreNames | None]
+) -> None:
+    """A list `scores` among an aggregation's parameters names scores of the task."""
+    node, scores = at
+    named = aggregation.ref.parameters.get("scores")
+    for name in named if scores is not None and isinstance(named, list | tuple) else ():
+        if not scores.has(name):
+            reading.add(node.value["aggregate"].place, f"no scorer of the task gives {name!r}", path, scores.fix(name))
 
 
 def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[CombinedMetric]:
