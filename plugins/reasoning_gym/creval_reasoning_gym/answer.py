@@ -18,6 +18,7 @@ _HEADING = re.compile(r"^[#*_\s]*(?:final |correct )?answer[*_:：\s]*\n(?=\s*\S
 _PROSE = re.compile(r"(?:[^\W\d_]{2,}[,;:'’]?\s+){2}[^\W\d_]{2,}")
 _MARKS = "*_` \t"
 _COLON = re.compile(r"[:：=]")
+_CLOSING = re.compile(r"(?:\*{1,3}|_{1,3}|`)(?=\s)")  # of the emphasis of the cue: `**Answer:** 42`
 _ENDS = re.compile(r"[.。]+\Z")
 _WRAPS = (
     re.compile(r"\*\*([^*\n]+)\*\*"),
@@ -103,8 +104,14 @@ def _after_cue(text: str, start: int) -> str | None:
         if link is None:
             continue
         colon = _COLON.match(text, _skipped(text, link.end()))  # `is:`
-        found = _first_paragraph(text[(link if colon is None else colon).end() :])
-        return _unmarked(found.strip()) if "\n" not in found.strip() else found
+        at = (link if colon is None else colon).end()
+        closing = _CLOSING.match(text, at)
+        found = _first_paragraph(text[(closing.end() if closing else at) :])
+        if "\n" in found.strip():
+            return found
+        begun = text[: cue.start()].endswith("**") and "**" not in text[cue.start() : at] and closing is None
+        line = _ENDS.sub("", found.strip())
+        return _unmarked(line.removesuffix("**") if begun else line)
     return None
 
 

@@ -224,7 +224,9 @@ def _check_scores(
     """A list `scores` among an aggregation's parameters names scores of the task."""
     node, scores = at
     named = aggregation.ref.parameters.get("scores")
-    for name in named if scores is not None and isinstance(named, list | tuple) else ():
+    if scores is None or not isinstance(named, list | tuple):
+        return
+    for name in named:
         if not scores.has(name):
             reading.add(node.value["aggregate"].place, f"no scorer of the task gives {name!r}", path, scores.fix(name))
 
