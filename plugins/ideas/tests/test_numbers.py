@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -14,6 +15,7 @@ from creval.plugins.loader import load_plugins
 from creval.scoring.clusters import Clusters
 from creval.scoring.intervals import Scale
 from creval.scoring.metric_estimate import estimate
+from creval.tasks.index import TaskIndex
 from creval_ideas.aggregation import Average, Flexibility, average_of
 from creval_ideas.idea import Idea
 
@@ -116,3 +118,25 @@ def test_published_flexibilities_are_whole_ninths(published: dict[str, dict[str,
     values = [numbers["flexibility"] for numbers in published.values()]
     assert all(abs(9 * value - round(9 * value)) < 2e-5 for value in values)
     assert any(abs(2 * value - round(2 * value)) > 0.01 for value in values)
+
+
+@pytest.mark.parametrize("name", ["ideas_own", "ideas_own_one", "liveideabench"])
+def test_a_letter_is_no_article(name: str) -> None:
+    task = TaskIndex(load_plugins()).load(name)
+    ref = next(ref for ref in task.score if ref.parameters.get("name") == "fluency")
+    (given,) = ref.parameters["parse"]
+    pattern = re.compile(given.parameters["pattern"], re.IGNORECASE)
+    for text, letter in {
+        "B": "B",
+        "**c**.": "c",
+        "Answer: D": "D",
+        "Final answer is A\n": "A",
+        "A: they ask different questions": "A",
+        "A\n\nThey differ.": "A",
+        "A close look shows that they are similar: C": None,
+        "a similar idea": None,
+        "Both ask the same.": None,
+        "Dull.": None,
+    }.items():
+        found = pattern.search(text)
+        assert (found[1] if found else None) == letter, text
