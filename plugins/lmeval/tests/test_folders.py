@@ -68,6 +68,13 @@ aggregate_metric_list:
   - {metric: acc, weight_by_size: false}
 metadata: {version: 1.0}
 """,
+    "outer.yaml": """
+group: own_outer
+task: [wmdp, piqa]
+aggregate_metric_list:
+  - {metric: acc, weight_by_size: true}
+metadata: {version: 1.0}
+""",
 }
 
 
@@ -112,21 +119,29 @@ def _digest(folder: Path) -> str:
 
 def test_repeats_and_groups_of_a_folder_equal_lm_evals(own: Path, server: GeneratingServer, home: Path) -> None:
     invoked("include", str(own), "--yes")
-    both = run_both(["own_tries", "own_group", "wmdp"], server, home / "own_run")
+    both = run_both(["own_tries", "own_group", "own_outer"], server, home / "own_run")
     aggregates, documents, compared = differences(both, "own_tries")
     assert (aggregates <= 1e-9, documents <= 1e-9, compared > 40) == (True, True, True)
     result = open_run(both.folder)
     assert result.result("own_tries")["version"].startswith("2.5.0+lm-eval.")
-    assert {"own_tries", "own_group.arc_easy", "mmlu_anatomy", "sciq", "wmdp_bio", "wmdp_chem", "wmdp_cyber"} == set(
-        result.tasks
-    )
+    assert {
+        "own_tries",
+        "own_group.arc_easy",
+        "mmlu_anatomy",
+        "piqa",
+        "sciq",
+        "wmdp_bio",
+        "wmdp_chem",
+        "wmdp_cyber",
+    } == set(result.tasks)
     assert {row["group"]: row["weighted"] for row in json.loads(invoked("groups", str(both.folder), "--json"))} == {
         "own_group": False,
-        "wmdp": True,
+        "wmdp": True,  # in own_outer
+        "own_outer": True,
     }
     sizes = [len(both.theirs["samples"][f"wmdp_{part}"]) for part in ("bio", "chem", "cyber")]
     assert sizes == [6, 9, 6]
-    for group in ("own_group", "wmdp"):
+    for group in ("own_group", "wmdp", "own_outer"):
         assert group_differences(both, group) <= 1e-9
     assert "own_group" in invoked("groups", str(both.folder))
 
