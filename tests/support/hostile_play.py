@@ -64,7 +64,7 @@ class Use:
 def uses_of(plugins: Plugins, files: Iterable[Path]) -> list[Use]:
     """Return a task for each scorer and the names of its parameters, of all installed tasks and of `files`.
 
-    Tasks whose data come over the network are played over data of ours where `OWN_DATA` names some, else left out.
+    Tasks whose data come over the network are played over our own data where `OWN_DATA` names some, else left out.
     """
     index = TaskIndex(plugins)
     named = [TaskFile(each.file, each.variant) for each in index.headers() if each.kind == "task"]

@@ -252,7 +252,7 @@ def test_refusals_and_failures_carry_the_headers_of_the_page(
     page: Page, seat: WebSeat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: Any) -> Any:
-        raise RuntimeError("a secret of ours")
+        raise RuntimeError("a secret of the server")
 
     monkeypatch.setattr(seat._board, "newer", broken)
     answers = [
@@ -265,7 +265,7 @@ def test_refusals_and_failures_carry_the_headers_of_the_page(
     assert [status for status, _, _ in answers] == [403, 404, 405, 400, 500]
     for _, text, response in answers:
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]
-        assert response.headers["X-Content-Type-Options"] == "nosniff" and "secret of ours" not in str(text)
+        assert response.headers["X-Content-Type-Options"] == "nosniff" and "secret of the server" not in str(text)
 
 
 def plain(port: int, data: bytes) -> tuple[int, str]:
