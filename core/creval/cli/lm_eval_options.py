@@ -1,28 +1,48 @@
-"""Options of lm-eval's command that creval calls otherwise: what their users type here."""
+"""Options of lm-eval's command: those that work here as conditions of its tasks, and what to type for the others."""
 
 from __future__ import annotations
 
-__all__ = ["instead_of"]
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+__all__ = ["CONDITIONS", "conditions_of", "instead_of"]
+
+_BOOLEAN: Mapping[str, Any] = {"is_flag": False, "flag_value": "true", "type": bool, "metavar": "[BOOLEAN]"}
+CONDITIONS: Mapping[str, Mapping[str, Any]] = {
+    "apply_chat_template": {**_BOOLEAN, "help": "For lm-eval's tasks: ask in a chat."},
+    "fewshot_as_multiturn": {**_BOOLEAN, "help": "For lm-eval's tasks: examples as turns of the chat."},
+    "num_fewshot": {"type": click.IntRange(0), "metavar": "N", "help": "For lm-eval's tasks: examples per question."},
+    "system_instruction": {"metavar": "TEXT", "help": "For lm-eval's tasks: a system message."},
+}
+"""The settings of the click option of each. `--condition NAME=VALUE` says the same, and takes several values."""
 
 _INSTEAD = {
-    "apply-chat-template": "--condition apply_chat_template=true",
     "batch-size": "--concurrency N, or --model 'hf/NAME?batch_size=N'",
     "cache-requests": "--cache",
     "confirm-run-unsafe-code": "--allow-code-execution",
     "device": "--model 'hf/NAME?device=cuda'",
-    "fewshot-as-multiturn": "--condition fewshot_as_multiturn=true",
     "gen-kwargs": "--generation NAME=VALUE",
-    "include-path": "creval lmeval include FOLDER, once, then --tasks lmeval/NAME",
     "log-samples": "nothing: a run keeps every sample",
     "model-args": "--model hf/NAME for weights, --base-url URL for a server, --generation NAME=VALUE",
-    "num-fewshot": "--condition num_fewshot=N",
     "output-path": "--output FOLDER",
     "samples": "--sample-id ID",
     "show-config": "creval show TASK --resolved",
-    "system-instruction": "--condition system_instruction=TEXT",
     "trust-remote-code": "--trust-remote-code",
     "use-cache": "--cache",
 }
+
+
+def conditions_of(given: Mapping[str, Any], own: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the conditions of the command line: its `--condition`s (`own`), and what lm-eval's options state.
+
+    Raises click.UsageError where both state the same.
+    """
+    theirs = {name: [given[name]] for name in CONDITIONS if given.get(name) is not None}
+    for name in theirs.keys() & own.keys():
+        raise click.UsageError(f"--{name.replace('_', '-')} and --condition {name}: state it once")
+    return {**own, **theirs}
 
 
 def instead_of(option: str) -> str | None:

@@ -9,6 +9,7 @@ import click
 
 from creval.cli import completion
 from creval.cli.lazy_group import LazyCommand, LazyGroup, rare_option, show_all_options
+from creval.cli.lm_eval_options import CONDITIONS
 from creval.cli.option_values import FilePath, NewPath
 
 __all__ = ["cli"]
@@ -232,6 +233,13 @@ _RUN_OPTIONS = (
     rare_option(
         "--trust-remote-code", is_flag=True, help="Allow encoders and models to run code from their own repository."
     ),
+    rare_option(
+        "--include-path",
+        "--include_path",
+        multiple=True,
+        metavar="FOLDER",
+        help="Use lm-eval's tasks in FOLDER, once allowed, as lmeval/NAME.",
+    ),
     rare_option("--executor", metavar="E", default="local", show_default=True, help="Where samples run."),
     rare_option("--executor-option", multiple=True, metavar="K=V", help="Set an option of the executor."),
     click.option("--output", "-o", type=NewPath(), metavar="RUN", help="Run folder. Default: a new folder in runs/."),
@@ -239,6 +247,8 @@ _RUN_OPTIONS = (
 
 
 def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name, settings in reversed(list(CONDITIONS.items())):
+        command = rare_option(f"--{name.replace('_', '-')}", f"--{name}", name, **settings)(command)
     for option in reversed(_RUN_OPTIONS):
         command = option(command)
     return command

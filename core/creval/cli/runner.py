@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from creval.cli.lazy_group import import_installed
+from creval.cli.lm_eval_options import conditions_of
 from creval.cli.option_values import comma_list, docs_of, paths, read_roles, settings, sweeps, texts
 from creval.cli.run_summary import ending
 from creval.cli.signals import fix_shown
@@ -21,6 +22,8 @@ __all__ = ["command_line", "read_options", "start"]
 def start(given: Mapping[str, Any]) -> int:
     """Run (or estimate) what the options of the command line ask for, and return the exit code."""
     tasks = comma_list(given["tasks"])
+    for folder in given["include_path"]:
+        import_installed("creval_lmeval.cli:use_folder", "creval-lmeval", "--include-path")(folder)
     options = read_options(given)
     if len(given["model"]) > 1:
         several = import_installed("creval_sweeps.sweep_runs:start_several", "creval-sweeps", "a second --model")
@@ -56,7 +59,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         resources=texts(given["resource"], "--resource"),
         data=paths(given["data"], "--data"),
         generation=settings(given["generation"], "--generation"),
-        conditions=sweeps(given["condition"], "--condition"),
+        conditions=conditions_of(given, sweeps(given["condition"], "--condition")),
         base_url=given["base_url"],
         concurrency=given["concurrency"],
         timeout=given["timeout"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import click
 
 from creval.plugin import UsageError
 
-__all__ = ["convert", "groups", "include", "withdraw"]
+__all__ = ["convert", "groups", "include", "use_folder", "withdraw"]
 
 
 @click.command(epilog="Example: creval lmeval include ./my_tasks")
@@ -23,22 +24,46 @@ def include(folder: Path, yes: bool) -> None:
     The Python files in it run with your rights whenever a task of it is used. Once a file in it has changed, the folder
     is left out until it is included again.
     """
-    from creval_lmeval.names import need_lm_eval
-    from creval_lmeval.roots import include as allow
     from creval_lmeval.roots import known
 
-    need_lm_eval()
     folder = folder.resolve()
+    _allow(folder, yes)
+    own = [name for name, each in known().items() if each.file and Path(each.file).is_relative_to(folder)]
+    click.echo(f"{len(own)} names: {', '.join(f'lmeval/{name}' for name in sorted(own)[:10])}")
+
+
+def use_folder(named: str) -> None:
+    """Allow a folder for `--include-path` of a run, and ask where it is not allowed as it is now. Raises UsageError."""
+    from creval_lmeval.roots import roots
+
+    folder = Path(named).resolve()
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {named!r}", where="--include-path", fix="Name a folder of task files.")
+    if not any(root.folder == folder and root.trusted for root in roots()):
+        _allow(folder, yes=False)
+
+
+def _allow(folder: Path, yes: bool) -> None:
+    from creval_lmeval.names import need_lm_eval
+    from creval_lmeval.roots import include as allow
+
+    need_lm_eval()
     programs = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.py"))
     said = f"{len(programs)} Python files in {folder} run when its tasks are used: {', '.join(programs[:10])}"
     click.echo(said if programs else f"There is no Python file in {folder}.", err=True)
-    if programs and not yes and not click.confirm("Allow them?", err=True):
-        raise UsageError("the folder is not included", fix="Look at its files, then answer y, or add --yes.")
+    if programs and not yes and not _agreed():
+        fix = f"Look at its files, then: creval lmeval include {shlex.quote(str(folder))} --yes"
+        raise UsageError("the folder is not included", where=str(folder), fix=fix)
     root = allow(folder)
     if not root.trusted:
         raise UsageError("the state folder cannot be written, so nothing is allowed", where=str(folder))
-    own = [name for name, each in known().items() if each.file and Path(each.file).is_relative_to(folder)]
-    click.echo(f"{len(own)} names: {', '.join(f'lmeval/{name}' for name in sorted(own)[:10])}")
+
+
+def _agreed() -> bool:
+    try:
+        return click.confirm("Allow them?", err=True)
+    except click.Abort:  # there is nobody to ask
+        return False
 
 
 @click.command(epilog="Example: creval lmeval withdraw ./my_tasks")

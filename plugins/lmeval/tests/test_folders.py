@@ -98,6 +98,14 @@ def test_a_folder_is_used_by_consent_and_until_it_changes(own: Path, caplog: pyt
     refused = CliRunner().invoke(cli, ["lmeval", "include", str(own)], input="n\n")
     assert refused.exit_code != 0
     assert "own_tries" not in known()
+    run_of_it = ["--tasks", "lmeval/own_none", "--model", "baseline/floor", "--include_path", str(own)]
+    refused = CliRunner().invoke(cli, run_of_it)
+    assert "own_tries" not in known() and f"creval lmeval include {own} --yes" in str(refused.exception)
+    asked = CliRunner().invoke(cli, run_of_it, input="y\n")
+    assert "own_tries" in known() and "own_none" in str(asked.exception)
+    asked = CliRunner().invoke(cli, run_of_it)  # allowed once, it is not asked about again
+    assert "Allow them?" not in asked.output and "own_none" in str(asked.exception)
+    assert "withdrawn" in invoked("withdraw", str(own))
     assert "lmeval/own_tries" in invoked("include", str(own), "--yes")
     assert load_task("own_tries", known.__wrapped__() and _digest(own)).repeats == 4
     (own / "utils.py").write_text(OWN["utils.py"] + "\n# changed\n", encoding="utf-8")

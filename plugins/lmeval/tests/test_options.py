@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +34,40 @@ def test_each_option_of_lm_eval_has_its_place(capsys: pytest.CaptureFixture[str]
         words = name.lstrip("-").replace("_", "-")
         said = instead_of(name)
         assert (name in OWN) or said or words in NOT_HERE, name
-    for name in ("apply_chat_template", "include_path", "fewshot_as_multiturn", "system_instruction", "num_fewshot"):
-        for typed in (f"--{name}", f"--{name.replace('_', '-')}", f"--{name}=x"):
-            assert invoke(["--tasks", "lmeval/gsm8k", "--model", "chat/m", typed]) == 2
-            last = capsys.readouterr().err.splitlines()[-1]
-            assert last == f"Error: {instead_of(typed.partition('=')[0])}"
-            named = re.findall(r"--[a-z-]+", last.partition("Here:")[2])
-            assert named and set(named) <= OWN
-            setting = re.search(r"--condition (\w+)=", last)
-            assert setting is None or setting[1] == name
+    assert invoke(["--tasks", "lmeval/gsm8k", "--model", "chat/m", "--gen_kwargs=x"]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == f"Error: {instead_of('--gen_kwargs')}" and "--generation NAME=VALUE" in last
+
+
+def conditions_of(typed: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The conditions of the run that a command line begins."""
+
+    def begin(_: Any, __: Any, options: RunOptions, *___: Any) -> None:
+        found.append(options.conditions)
+        raise UsageError("it would begin")
+
+    found: list[Any] = []
+    monkeypatch.setattr("creval.engine.run.run_new", begin)
+    assert invoke(["--tasks", "lmeval/gsm8k", *typed, "--model", "chat/m"]) == 2
+    return found[0]
+
+
+@pytest.mark.parametrize("form", [str, lambda name: name.replace("_", "-")])
+def test_what_changes_the_prompt_is_a_condition_as_typed(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"apply_chat_template": "true", "fewshot_as_multiturn": "false", "num_fewshot": "2"}
+    given["system_instruction"] = "Be brief, please."
+    wanted = {"apply_chat_template": [True], "fewshot_as_multiturn": [False], "num_fewshot": [2]}
+    wanted["system_instruction"] = ["Be brief, please."]
+    apart = [word for name, value in given.items() for word in (f"--{form(name)}", value)]
+    assert conditions_of(apart, monkeypatch) == wanted
+    assert conditions_of([f"--{form(name)}={value}" for name, value in given.items()], monkeypatch) == wanted
+    assert conditions_of([f"--{form('apply_chat_template')}"], monkeypatch) == {"apply_chat_template": [True]}
+
+
+def test_one_condition_is_stated_once(capsys: pytest.CaptureFixture[str]) -> None:
+    typed = ["--num_fewshot", "2", "--condition", "num_fewshot=1"]
+    assert invoke(["--tasks", "lmeval/gsm8k", "--model", "chat/m", *typed]) == 2
+    assert "--num-fewshot and --condition num_fewshot: state it once" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
