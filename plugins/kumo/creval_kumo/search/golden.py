@@ -12,11 +12,12 @@ from creval.plugin import ScoringError
 from creval_kumo.games.instance import Instance
 from creval_kumo.games.reliability import need_certain
 from creval_kumo.search.limits import Limits
+from creval_kumo.search.listed_golden import listed_run
 from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.small_games import MAX_SMALL, SmallGame
 from creval_kumo.search.solver import EngineName, OptimalSearch, Proof
 
-__all__ = ["GoldenRun", "OptimalPlayer", "golden_of", "golden_run", "observed_masks", "puzzle_of"]
+__all__ = ["GoldenRun", "OptimalPlayer", "game_text", "golden_of", "golden_run", "observed_masks", "puzzle_of"]
 
 _GAME_KEYS = frozenset(
     {"domain", "seed", "truths", "actions", "valid_truths", "observations", "outcomes", "reliability"}
@@ -119,10 +120,20 @@ def golden_of(instance: Instance, limits: Limits | None = None, engine: EngineNa
 
 
 def golden_run(doc: Mapping[str, Any]) -> GoldenRun:
-    """Return the golden run of a game's doc; remembered, since every model and repeat needs the same."""
-    return _golden(json.dumps({key: value for key, value in doc.items() if key in _GAME_KEYS}, sort_keys=True))
+    """Return the golden run of a game's doc; remembered, since every model and repeat needs the same.
+
+    That of a game which takes the search long is looked up where it is listed. Raises NotProvenError as `golden_of`.
+    """
+    return _golden(game_text(doc))
+
+
+def game_text(doc: Mapping[str, Any]) -> str:
+    """Return what the golden run of a game's doc depends on, as canonical JSON."""
+    return json.dumps({key: value for key, value in doc.items() if key in _GAME_KEYS}, sort_keys=True)
 
 
 @functools.lru_cache(maxsize=4096)
 def _golden(text: str) -> GoldenRun:
+    if (listed := listed_run(text)) is not None:
+        return GoldenRun(*listed)
     return golden_of(Instance.from_doc(json.loads(text)))

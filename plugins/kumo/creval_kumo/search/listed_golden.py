@@ -1,0 +1,31 @@
+"""Golden runs that were found once and are listed: those of `kumo_hard_16x20`, which take seconds each to find."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["LISTED", "digest", "listed_run"]
+
+LISTED = Path(__file__).parents[1] / "tasks" / "golden_runs_16x20.jsonl"
+"""A line per game: its id, the digest of all that its optimal play depends on, and the actions of its golden run with
+the truth named at the end. tools/list_golden_runs.py writes it."""
+
+
+def digest(game: str) -> str:
+    """Return the SHA-256 digest of a game's canonical JSON."""
+    return hashlib.sha256(game.encode()).hexdigest()
+
+
+def listed_run(game: str) -> tuple[tuple[str, ...], str] | None:
+    """Return the actions and the prediction of a game's golden run, None where the game (its JSON) is not listed."""
+    return _runs().get(digest(game))
+
+
+@functools.cache
+def _runs() -> Mapping[str, tuple[tuple[str, ...], str]]:
+    lines = LISTED.read_text(encoding="utf-8").splitlines()
+    return {row["game"]: (tuple(row["tests"]), row["prediction"]) for row in map(json.loads, lines)}
