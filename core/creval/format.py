@@ -125,10 +125,12 @@ _BREAKS = re.compile(r"(?<=[/_\-@: ])(?!\*)|(?=\[)")  # a star stays with its na
 
 
 def fold_name(name: str, width: int) -> str:
-    """Return a name on several lines of at most `width` characters, broken at a separator where it has one."""
+    """Return a name on several lines of at most `width` columns of a terminal, broken at a separator if it has one."""
+    from rich.cells import cell_len
+
     lines = [""]
     for piece in _BREAKS.split(name):
-        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+        if lines[-1] and cell_len(lines[-1]) + cell_len(piece.rstrip()) > width:
             lines.append("")
         lines[-1] += piece
     return "\n".join(line.rstrip() for line in lines)

@@ -86,6 +86,8 @@ def test_numbers_of_parts_by_hand(suite: Path, tmp_path: Path) -> None:
     assert found["first"]["standard_error"] == pytest.approx(sum(error**2 for error in errors.values()) ** 0.5)
     assert found["first"]["method"] == "logit_t"
 
+    # two metrics of one task are of the same samples
+    assert found["first"]["n"] == found["first"]["counts"]["scored"] == 4 + 2 + 10 + 20
     contrasts = {each.metric: each.contrasts[0].difference for each in creval.compare(runs, tasks=["made"]).comparisons}
     assert contrasts["first"].one == pytest.approx(found["first"]["value"]) and contrasts["first"].other == 1
     assert contrasts["both"].other == 1 and contrasts["first"].low is not None and contrasts["first"].docs == 26
@@ -108,6 +110,10 @@ def test_numbers_of_parts_by_hand(suite: Path, tmp_path: Path) -> None:
         ("{name: second, of:", "{name: second, from: right, of:", "and from or average too"),
         ("{task: a, metric: right}", "{task: a, metrics: right}", "Did you mean 'metric'?"),
         ("of: [first, second]", "of: []", "of"),
+        ("of: [first, second]", "of: [first, first]", "of"),
+        ("metric: [right, plain]", "metric: [right, right]", "metric"),
+        ("{name: second, of", "{name: first, of", "two numbers of the suite are called 'first'"),
+        ("- {name: right}", "- {name: both, from: right}", "two numbers of the suite are called 'both'"),
         ("[-1, 1]", "[-1]", "range"),
     ],
 )

@@ -46,6 +46,6 @@ def conditions_of(given: Mapping[str, Any], own: Mapping[str, list[Any]]) -> dic
 
 
 def instead_of(option: str) -> str | None:
-    """Return a line that says what an option of lm-eval's command is called here, None for what is none of it."""
+    """Return a line that names creval's equivalent of an lm-eval option; None for any other option."""
     found = _INSTEAD.get(option.lstrip("-").replace("_", "-"))
     return None if found is None else f"No such option {option!r}, which is lm-eval's. Here: {found}"

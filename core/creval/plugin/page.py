@@ -13,7 +13,7 @@ from creval.plugins.loader import load_plugins
 from creval.report.baselines import Baselines, find_baselines
 from creval.report.output_files import csv_text, write_text
 from creval.report.run_search import Listed, find_runs
-from creval.report.terminal_tables import fits
+from creval.report.terminal_tables import cut, fits
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import Line, whole_lines
 from creval.runs.media import MediaFolder

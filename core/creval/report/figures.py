@@ -100,6 +100,7 @@ class Figures:
             "font.family": "sans-serif",
             "font.sans-serif": ["DejaVu Sans"],
             "font.size": self.size,
+            "text.parse_math": False,  # a dollar in the name of a model begins no formula
             "axes.spines.top": False,
             "axes.spines.right": False,
             "legend.frameon": False,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -16,7 +16,7 @@ from rich.text import Text
 from creval.escape import visible
 from creval.format import cell, fold_name, numeric
 
-__all__ = ["FIT", "GAP", "fits", "line_width", "print_table", "table_console", "table_width"]
+__all__ = ["FIT", "GAP", "cut", "fits", "line_width", "print_table", "table_console", "table_width"]
 
 WIDE = 240
 FIT = 100
@@ -37,16 +37,18 @@ def print_table(
 
     No word and no number is broken: a text wraps between words, and where that is not enough for a narrow terminal
     each row becomes a block of lines. A value that is a rich `Text` keeps its style; whoever makes it has made its
-    text visible. Of a table that is wider than FIT the columns `fold` are on several lines, broken at separators.
+    text visible. Of a table that is wider than FIT or the terminal the columns `fold` are on several lines, broken at
+    separators.
     """
     console = console or table_console()
     texts = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
-    heads = [visible(column) for column in columns]
+    heads = plain = [visible(column) for column in columns]
+    whole = texts
     if fold:
-        heads, texts = _fold([name in fold for name in columns], heads, texts)
+        heads, texts = _fold([name in fold for name in columns], heads, texts, min(FIT, console.width))
     narrowest = [_narrowest([Text(head), *(row[i] for row in texts)]) for i, head in enumerate(heads)]
     if sum(narrowest) + GAP * len(columns) > console.width:
-        _print_blocks(title, heads, texts, console)
+        _print_blocks(title, plain, whole, console)
         return
     table = Table(title=escape(visible(title)) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for head, least, right in zip(heads, narrowest, numeric(heads, rows), strict=True):
@@ -56,18 +58,21 @@ def print_table(
     console.print(table)
 
 
-def _fold(names: Sequence[bool], heads: list[str], texts: list[list[Text]]) -> tuple[list[str], list[list[Text]]]:
-    """Return heads and texts with the columns `names` folded as far as the table needs it to keep to FIT."""
-    folded, shown = heads, texts
-    for width in (0, 24, 18, 14, 12, 10, 8):
-        if width:
-            folded = [fold_name(head, max(width, 10)) for head in heads]
-            shown = [
-                [_fold_text(text, width, named) for named, text in zip(names, row, strict=True)] for row in texts
-            ]  # fmt: skip
-        if table_width(folded, shown) <= FIT:
-            break
-    return folded, shown
+def _fold(
+    names: Sequence[bool], heads: list[str], texts: list[list[Text]], most: int
+) -> tuple[list[str], list[list[Text]]]:
+    """Return heads and texts with the columns `names` folded as little as the table needs it to keep to `most`.
+
+    Where no folding does, it is the first of those that make the table narrowest.
+    """
+    tried = [(table_width(heads, texts), heads, texts)]
+    for width in (24, 18, 14, 12, 10, 8):
+        if tried[-1][0] <= most:
+            return tried[-1][1:]
+        folded = [fold_name(head, max(width, 10)) for head in heads]
+        shown = [[_fold_text(text, width, named) for named, text in zip(names, row, strict=True)] for row in texts]
+        tried.append((table_width(folded, shown), folded, shown))
+    return min(tried, key=lambda each: each[0])[1:]
 
 
 _PHRASE = 12
@@ -78,10 +83,10 @@ def _fold_text(text: Text, width: int, named: bool) -> Text:
     """Set a name on lines of about `width` characters; an interval is on two lines where little room is left."""
     if width <= _PHRASE and _INTERVAL.fullmatch(text.plain):
         return Text(text.plain.replace(" to ", "\nto "), style=text.style)
-    if not named or len(text.plain) <= width:
+    if not named or cell_len(text.plain) <= width:
         return text
     parts = text.plain.replace(", ", ",\n").replace("=", "=\n" if width <= _PHRASE else "=").splitlines()
-    folded = [part if len(part) <= _PHRASE and len(parts) > 1 else fold_name(part, width) for part in parts]
+    folded = [part if cell_len(part) <= _PHRASE and len(parts) > 1 else fold_name(part, width) for part in parts]
     return Text("\n".join(folded), style=text.style)
 
 
@@ -95,6 +100,12 @@ def table_width(heads: Sequence[str], texts: Sequence[Sequence[Text]]) -> int:
 def fits(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
     """Whether a table is no wider than FIT without a text that wraps."""
     return table_width(columns, [[Text(cell(value)) for value in row] for row in rows]) <= FIT
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text on one line of at most `most` columns of a terminal, with an ellipsis where it is longer."""
+    line = visible(" ".join(text.split()))
+    return line if cell_len(line) <= most else f"{set_cell_size(line, most - 1)}…"
 
 
 def _narrowest(texts: Sequence[Text]) -> int:

@@ -21,8 +21,13 @@ def read_numbers(root: Node, plugin: str, problems: list[Problem]) -> Iterator[t
     nodes = listed.value if listed is not None else ()
     every = [plain(node) for node in nodes]
     made = {each["name"]: tuple(_parts(each["of"], {})) for each in every if _is_of_metrics(each)}
+    known: set[str] = set()
     for node, given in zip(nodes, every, strict=True):
         name = given["name"]
+        if name in known:
+            what = f"two numbers of the suite are called {name!r}"
+            problems.append(problem_at(node.value["name"].place, what, ("metrics",), "Rename one of them."))
+        known.add(name)
         named = (f"{plugin}/{data['suite']}", data["title"], name)
         of = node.get("of")
         if of is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import Run, UsageError, counted, open_runs
-from creval.plugin.comparing import RunResult, data_frame, html_table, some
+from creval.plugin.comparing import RunResult, data_frame, html_table, some, without_empty
 from creval_compare.comparison_tables import (
     PAIR_COLUMNS,
     RANK_COLUMNS,
@@ -114,7 +114,7 @@ class Compared:
         """Return the table as people read it: with stars at primary metrics, and an interval in one cell."""
         columns, rows = self.table()
         stars = marked(rows, self.comparisons)
-        return (columns, stars) if len(self.runs) > 2 else readable(stars)
+        return without_empty(columns, stars, ["condition"]) if len(self.runs) > 2 else readable(stars)
 
     def table(self) -> tuple[Sequence[str], list[list[Any]]]:
         if len(self.runs) == 2:

@@ -35,7 +35,7 @@ def adapted_metrics() -> Iterator[None]:
         try:
             return fetch(path, *args, **given)
         except Exception as error:  # whatever the network or the metric's own imports raise
-            what = f"the metric {path!r}, which the task fetches from the Hub, cannot be had: {error}"
+            what = f"the metric {path!r}, which comes from the Hub, cannot be fetched: {error}"
             fix = "Run it where the Hub can be reached, install what the metric imports, or leave the task out."
             raise DataError(" ".join(what.split())[:300], where="lmeval", fix=fix) from error
 

@@ -15,7 +15,7 @@ __all__ = ["samples"]
 
 
 _LONGEST = 60
-"""Characters of a text in a table."""
+"""How many columns of the terminal a text takes in a table, its ellipsis aside."""
 _HIDDEN = ("task", "doc", "condition", "repeat", "route")
 """Columns that the table has only where --columns names them; the key says the first four."""
 
@@ -83,6 +83,8 @@ _FACTS = ("key", "status", "run", "input_tokens", "output_tokens", "cost", "seco
 
 def _entries(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a list: of each sample its key, status, scores and cost, then what was asked and said."""
+    from creval.plugin.page import cut
+
     scores = [name for name in names if name not in (*_OWN_LINES, *_FACTS)]
     for row in rows:
         said = [f"{name} {row[name]:g}" for name in scores if row.get(name) is not None]
@@ -95,21 +97,16 @@ def _entries(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterato
         yield line
         yield from (f"    {each}" for each in more)
         if "run" in row:
-            yield f"  {'run':8}{_cut(row['run'])}"
+            yield f"  {'run':8}{cut(str(row['run']), _LINE - 10)}"
         for name in _OWN_LINES:
             if row.get(name) is not None:
-                yield f"  {name:8}{_cut(row[name])}"
+                yield f"  {name:8}{cut(str(row[name]), _LINE - 10)}"
 
 
 def _folded(line: str) -> list[str]:
     import textwrap
 
     return textwrap.wrap(line, _LINE - 4, break_on_hyphens=False, replace_whitespace=False, drop_whitespace=True)
-
-
-def _cut(value: object) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= _LINE - 10 else f"{text[: _LINE - 11]}…"
 
 
 def _rows(place: Path, wanted: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
@@ -138,10 +135,9 @@ def _chosen(columns: str, known: Sequence[str]) -> list[str]:
 
 def _short(value: object) -> object:
     """Return a text on one line, cut where it is long."""
-    if not isinstance(value, str):
-        return value
-    text = " ".join(value.split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    from creval.plugin.page import cut
+
+    return cut(value, _LONGEST + 1) if isinstance(value, str) else value
 
 
 @click.command(epilog="Example: creval sample runs/mine w7")

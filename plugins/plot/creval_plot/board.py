@@ -86,8 +86,10 @@ def board(
     if not columns:
         raise no_metric(", ".join(tasks) or "metrics")
     valued = [row for row in rows if any(metric["value"] is not None for _, metric in row.cells.values())]
-    left_out([row.name for row in rows if row not in valued], "they have none of these metrics")
-    rows = valued or rows
+    if not valued:
+        raise no_metric(", ".join(tasks) or "metrics", "None of them has a value: see creval report.")
+    left_out([row.name for row in rows if row not in valued], "they have no value of these metrics")
+    rows = valued
     found = find_baselines(Path(baselines) if baselines else folder_of(runs[0]).absolute().parent)
     known = {(column, which): frame_value(column, rows, found, which) for column in columns for which in _FRAME}
     frame = {key: value for key, value in known.items() if value is not None}

@@ -83,5 +83,7 @@ def _panel(axis: Any, found: Board, place: int, heights: Mapping[int, float]) ->
                 0.5, y, "no value", transform=axis.get_yaxis_transform(), ha="center", va="center", color=_QUIET,
                 bbox={"color": "white", "pad": 1}, zorder=4,
             )  # fmt: skip
+    if not known:
+        axis.set_xticks([])  # a scale would be of nothing
     axis.grid(axis="y", color="#eeeeee", zorder=0)
     axis.set_axisbelow(True)

@@ -11,6 +11,7 @@ from support.plot_runs import MODELS
 
 import creval_plot
 from creval.cli.main import invoke
+from creval.errors import RunError
 from creval_plot.board import short_names
 from creval_plot.cli import plot
 
@@ -91,7 +92,7 @@ def test_a_model_without_a_value_is_left_out_and_named(
 
     said = capsys.readouterr()
     assert said.out == f"{kind}.pdf\n"
-    assert said.err == f"left out, as they have none of these metrics: {MODELS[0]}\n"
+    assert said.err == f"left out, as they have no value of these metrics: {MODELS[0]}\n"
 
 
 def test_a_forest_names_the_models_that_a_panel_lacks(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,6 +112,22 @@ def test_a_panel_says_where_it_has_no_value(runs: Path) -> None:
         bare, full = creval_plot.forest([runs / "model-0", runs / "model-1"], metrics=["success_rate", "rat"]).axes
 
     assert [len(axis.texts) for axis in (full, bare)] == [0, 2] and bare.texts[0].get_text() == "no value"
+    assert not bare.get_xticks().size and full.get_xticks().size
+
+
+def test_runs_without_any_value_are_not_drawn(runs: Path) -> None:
+    change(runs / "model-0", "rat", value=None, ci_low=None, ci_high=None)
+    for kind in ("forest", "heatmap"):
+        with pytest.raises(RunError, match="nothing to plot"):
+            getattr(creval_plot, kind)([runs / "model-0"], metrics=["rat"])
+
+
+def test_a_dollar_in_a_name_is_no_formula(runs: Path) -> None:
+    results = json.loads((file := runs / "model-0" / "results.json").read_text())
+    file.write_text(json.dumps({**results, "model": r"m/a$\foo$b"}))
+    figure = creval_plot.forest([runs / "model-0"])
+    figure.draw_without_rendering()
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [r"a$\foo$b"]
 
 
 def test_a_model_without_a_price_is_left_out_and_named(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,7 +88,7 @@ def leaderboard(
 ) -> None:
     """Rank many runs in one table: runs in folders, and in datasets filled by creval push (OWNER/NAME).
 
-    Runs are ranked together only if they have the same task, data, settings and resources; `made with` says in what
+    Runs are ranked together only if they have the same task, data, settings and resources; `made with` says how the
     others differ, --csv and --json have the digests. Baselines have no rank; models that do not differ significantly
     share a letter. Unfinished runs are left out and named.
     """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
@@ -119,12 +121,21 @@ def _standing(run: Run, result: Mapping[str, Any], metric: Mapping[str, Any]) ->
         ci_high=metric["ci_high"],
         n=int(metric["n"]),
         failed=sum(counts[each.value] for each in Status if each.is_failure or each is Status.ERRORED),
-        task_hash=str(result["hash"])[:8],
+        task_hash=_task_hash(result, metric)[:8],
         data=f"{str(result['dataset'])[:8]}/{result['docs']}/{str(result.get('docs_digest', ''))[:8]}",
         settings=", ".join(own),
         instruments=", ".join(f"{name}={value}" for name, value in sorted((result.get("instruments") or {}).items())),
         run=run.folder.name,
     )
+
+
+def _task_hash(result: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
+    """Return the hash of a task; of a number of a suite one that also says of which metrics it is made."""
+    if "average" not in metric:
+        return str(result["hash"])
+    keys = ("task", "metric", "share", "range")
+    made = [result["hash"], metric["average"], [[each.get(key) for key in keys] for each in metric["tasks"]]]
+    return hashlib.sha256(json.dumps(made).encode()).hexdigest()
 
 
 def _ranked(group: Sequence[_Entrant]) -> list[Standing]:
@@ -173,7 +184,7 @@ def overall(standings: Sequence[Standing]) -> list[Standing]:
 
 
 def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[Any]], list[str]]:
-    """Return columns, rows and notes for readers, with in what numbers differ that have ranks of their own."""
+    """Return columns, rows and notes for readers; a column says why numbers of a metric are ranked apart."""
     columns = ["task", "metric", "", "model", "groups", "value", "95 % interval", "n", "not scored", "made with"]
     ways: dict[tuple[str, ...], dict[tuple[str, ...], Standing]] = {}
     for one in standings:
@@ -187,12 +198,12 @@ def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list
     ]
     notes = [f"{GROUPS_NOTE}; baselines have no rank"] if any(one.apart for one in standings) else []
     if any(len(found) > 1 for found in ways.values()):
-        notes.append("made with: in what numbers differ that are not ranked together; digests: --csv, --json")
+        notes.append("made with: why numbers of a metric are ranked apart; digests: --csv, --json")
     return *(without_empty(columns, rows) if rows else (columns, rows)), notes
 
 
 def _made(one: Standing, ways: Sequence[Standing]) -> str | None:
-    """Say in what a number differs from others of its metric: by a letter where only digests tell them apart."""
+    """Say how a number differs from others of its metric: by a letter where only digests distinguish them."""
     parts = []
     for name in ("task_hash", "data"):
         known = list(dict.fromkeys(getattr(other, name) for other in ways))
@@ -205,7 +216,9 @@ def _made(one: Standing, ways: Sequence[Standing]) -> str | None:
     for each, said in zip(own, plain, strict=True):
         same = sorted({other for some in resources for other in some if other.partition("@")[0] == said})
         parts.append(said if len(same) == 1 else f"{said} {_letter(same.index(each))}")
-    return ", ".join([*parts, *filter(None, [one.settings])]) or None
+    if len({other.settings for other in ways}) > 1:
+        parts.append(one.settings or "no settings")
+    return ", ".join(parts) or None
 
 
 def _letter(place: int) -> str:

@@ -122,6 +122,10 @@ def test_suites_rank_by_their_own_number(tmp_path: Path) -> None:
     assert [(one.model, one.rank) for one in found if one.settings] == [("m/again", 1)]
     assert found[0].metric == "exact_match" and found[0].n == 40 and found[0].data.split("/")[1] == "40"
     assert "pooled" in {one.metric for one in leaderboard(runs, every_metric=True)}
+    text = (file := runs[0].folder / "results.json").read_text()
+    file.write_text(text.replace('"average": "macro"', '"average": "weighted"'))
+    other = leaderboard([creval.open_run(runs[0].folder), runs[1]])
+    assert [one.rank for one in other if one.task == "both"] == [1, 1], "another mean is another number"
 
 
 class Page(HTMLParser):
@@ -169,7 +173,10 @@ def test_the_command_writes_each_form(tmp_path: Path) -> None:
     assert "aaaaaaaa" not in printed.output and "made with" not in printed.output
     put(tmp_path / "runs" / "d", "m/d", 3.0, instruments={"embedding": "y"})
     printed = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs")], env={"COLUMNS": "200"})
-    assert all(part in printed.output for part in ("embedding=x", "embedding=y", "made with: in what numbers differ"))
+    assert all(
+        part in printed.output
+        for part in ("embedding=x", "embedding=y", "made with: why numbers of a metric are ranked apart")
+    )
     latex = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--latex"]).stdout
     assert latex.startswith(r"\begin{tabular}") and latex.count("m/") == 3 and r"\toprule" in latex
     markdown = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--markdown"]).stdout
@@ -194,6 +201,16 @@ def test_the_table_fits_a_screen_and_has_no_digests(tmp_path: Path) -> None:
     )
     every = CliRunner().invoke(leaderboard_command, [str(tmp_path), "--all-metrics"]).output
     assert "temperature" in every
+
+
+def test_made_with_has_no_settings_that_all_share(tmp_path: Path) -> None:
+    for name, digest in (("a", "a"), ("b", "b")):
+        put(tmp_path / name, f"m/{name}", 1.0, hash=digest * 64, generation_overrides={"temperature": 0.5})
+    printed = CliRunner().invoke(leaderboard_command, [str(tmp_path), "--markdown"]).output
+    assert "| task A |" in printed and "temperature" not in printed
+    put(tmp_path / "c", "m/c", 1.0, hash="b" * 64)
+    printed = CliRunner().invoke(leaderboard_command, [str(tmp_path), "--markdown"]).output
+    assert "task B, temperature=0.5" in printed and "task B, no settings" in printed
 
 
 def test_a_dataset_of_the_hub_needs_its_distribution(

@@ -34,7 +34,7 @@ __all__ = ["run_models", "start_several"]
 
 RUNS = Path("runs")
 
-_WORDS = {"new": "begins", "begun": "goes on", "done": "is there already"}
+_WORDS = {"new": "starts", "begun": "resumes", "done": "already done"}
 
 
 def start_several(tasks: Sequence[str], given: Mapping[str, Any], options: RunOptions) -> int:

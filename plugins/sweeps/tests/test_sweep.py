@@ -73,7 +73,7 @@ def test_a_killed_sweep_of_three_models_continues_with_what_is_missing(
     before = asked(server)
     assert invoke(["run", "sweep.yaml"]) == 0
     shown = capsys.readouterr()
-    assert "m/one: is there already" in shown.err and "m/two: goes on" in shown.err and "m/three: begins" in shown.err
+    assert "m/one: already done" in shown.err and "m/two: resumes" in shown.err and "m/three: starts" in shown.err
     after = asked(server) - before
     assert after == {"m/two": DOCS - kept, "m/three": DOCS}
     assert (folder / "all" / "m_one" / "samples" / "spelling.jsonl").read_bytes() == first

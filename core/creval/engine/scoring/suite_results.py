@@ -123,8 +123,8 @@ def _metric(number: SuiteMetric, terms: Sequence[_Term], primary: bool) -> dict[
         "name": number.name,
         "condition": None,
         "value": value,
-        "n": sum(metric["n"] for metric in metrics),
-        "clusters": sum(metric["clusters"] for metric in metrics),
+        "n": _of_tasks(terms, "n"),
+        "clusters": _of_tasks(terms, "clusters"),
         "cluster": metrics[0]["cluster"],
         "standard_error": error,
         "ci_low": ends[0],
@@ -133,14 +133,31 @@ def _metric(number: SuiteMetric, terms: Sequence[_Term], primary: bool) -> dict[
         "method": method,
         "no_interval": why,
         "failed": None,
-        "n_failed": sum(metric["n_failed"] for metric in metrics),
-        "counts": _summed([metric["counts"] for metric in metrics]),
+        "n_failed": _of_tasks(terms, "n_failed"),
+        "counts": _summed(_counts_by_task(terms)),
         "higher_is_better": metrics[0]["higher_is_better"],
         "primary": primary,
         "unit": None if number.parts else metrics[0]["unit"],
         "average": number.average,
         "tasks": [_entry(number, term, share) for term, share in zip(terms, shares, strict=True)],
     }
+
+
+def _of_tasks(terms: Sequence[_Term], key: str) -> int:
+    """Return the sum over tasks of the greatest number that their metrics have: each sample counts once."""
+    found: dict[str, int] = {}
+    for term in terms:
+        name = term.result["task"]
+        found[name] = max(found.get(name, 0), term.metric[key])
+    return sum(found.values())
+
+
+def _counts_by_task(terms: Sequence[_Term]) -> list[Mapping[str, int]]:
+    """Return the counts by status of each task: those of its metric that fewest samples are scored for."""
+    found: dict[str, Mapping[str, int]] = {}
+    for term in sorted(terms, key=lambda term: term.metric["counts"]["scored"], reverse=True):
+        found[term.result["task"]] = term.metric["counts"]
+    return list(found.values())
 
 
 def _scaled(term: _Term) -> float:
