@@ -48,6 +48,11 @@ def test_a_name_is_listed_once(tasks: Path) -> None:
     assert [row[0] for row in rows()].count("base") == 1
 
 
+def test_a_pattern_fits_plain_names_too() -> None:
+    assert [row[0] for row in rows("pl*n")] == ["plain"]
+    assert {row[0] for row in rows("toy_*")} == {"toy_cold", "toy_hot"}
+
+
 def test_all_lists_each_task() -> None:
     names = [row[0] for row in rows("--all")]
     assert names == ["base_cold", "base_hot", "one", "one_a", "plain", "toy", "toy_cold", "toy_hot"]

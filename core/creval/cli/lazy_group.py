@@ -135,6 +135,7 @@ class LazyGroup(click.Group):
                 if ctx.resilient_parsing:  # the shell asks while the word is being written
                     return None
                 raise
+        from creval.plugins.distributions import absent_distribution_of_plugin
         from creval.plugins.loader import load_plugins
 
         commands = load_plugins().commands
@@ -149,6 +150,8 @@ class LazyGroup(click.Group):
         if tasks:  # a run begins: most likely a second task after a blank
             fix = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
             raise UsageError(f"{cmd_name!r} stands where no word is expected", fix=fix)
+        if absent := absent_distribution_of_plugin(cmd_name):
+            raise missing_distribution(f"`creval {cmd_name}`", absent)
         raise UnknownNameError("command", cmd_name, [*self.lazy, *commands], hint="See: creval --help")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -15,6 +15,7 @@ from creval.engine.scoring.task_scoring import BATCH, TaskScoring
 from creval.engine.setup import Setup
 from creval.errors import PluginError, UnknownNameError, UsageError
 from creval.models.model_stats import ModelStats
+from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Registry
 from creval.types.execution import ExecutionContext, Executor, ItemResult, ScoreSink, WorkItem
 from creval.types.sample import Sample
@@ -153,7 +154,11 @@ def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> 
         raise UsageError(f"{spec!r} names no address", where=_OPTION, fix=f"Write {name}://HOST:PORT, or {name}.")
     names = registry.names("executor")
     if name.rpartition("/")[2] not in names:
-        hint = f"Installed: {', '.join(names)}. Plugins bring others: creval ls --registry"
+        absent = absent_distribution("executor", name)
+        more = (
+            f"It comes with {absent}: pip install {absent}" if absent else "Plugins bring others: creval ls --registry"
+        )
+        hint = f"Installed: {', '.join(names)}. {more}"
         raise UnknownNameError("executor", name, names, where=_OPTION, hint=hint)
     component = registry.get("executor", name, where=_OPTION)
     executor: Executor = component.load()(address or None, dict(options))

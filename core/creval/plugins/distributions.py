@@ -19,6 +19,8 @@ from pathlib import Path
 __all__ = [
     "Distribution",
     "absent_distribution",
+    "absent_distribution_of_analysis",
+    "absent_distribution_of_plugin",
     "absent_distribution_of_task",
     "find_distributions",
     "installed_version",
@@ -65,10 +67,12 @@ _KNOWN_ELSEWHERE = {
     ("provider", "litellm"): "creval-litellm",
     ("embedding", "embedded"): "creval-embedded",
     ("provider", "hf"): "creval-hf",
+    ("executor", "ray"): "creval-ray",
     ("batching", "batches"): "creval-batches",
     ("protocol", "choices"): "creval-likelihoods",
     ("scorer", "likeliest_choice"): "creval-likelihoods",
     ("scorer", "first_token"): "creval-likelihoods",
+    ("scorer", "choice_mass"): "creval-likelihoods",
     ("scorer", "perplexity"): "creval-likelihoods",
     ("aggregation", "perplexity"): "creval-likelihoods",
     ("baseline", "any_choice"): "creval-likelihoods",
@@ -95,7 +99,7 @@ _KNOWN_ELSEWHERE = {
 """Components by kind and name that have a distribution of their own."""
 
 _FAMILIES = {
-    "creval-association": ("aut", "cdat", "dat", "drat", "pace", "rat"),
+    "creval-association": ("association", "aut", "cdat", "dat", "drat", "human_tests", "pace", "rat"),
     "creval-create": ("create",),
     "creval-creativityprism": ("creativityprism",),
     "creval-diversity": ("diversity", "noveltybench"),
@@ -103,10 +107,24 @@ _FAMILIES = {
     "creval-kumo": ("kumo",),
     "creval-neocoder": ("neocoder",),
     "creval-openended": ("bookmia", "hypogen", "jury", "macgyver", "novelty", "openended"),
-    "creval-wordgames": ("clues", "connections", "words"),
+    "creval-wordgames": ("clues", "connections", "wordgames", "words"),
     "creval-writing": ("vignettes",),
 }
-"""How the names of the tasks of a distribution begin, up to the first `_`."""
+"""How the names of the tasks and suites of a distribution begin, up to the first `_`."""
+
+_ANALYSES = {
+    "judge-agreement": "creval-agreement",
+    "corpus-scores": "creval-text",
+    "trend": "creval-validity",
+    "validity": "creval-validity",
+    "writing-ranking": "creval-writing",
+}
+"""Analyses by name whose distribution their name does not begin with."""
+
+_PLUGINS = (
+    *("association", "create", "embedded", "kumo", "lmeval", "neocoder", "openended", "reasoning_gym", "validity"),
+)
+"""Plugins that have commands of their own (`creval kumo`), or names of tasks after theirs (`lmeval/gsm8k`)."""
 
 _CLOCK_TICK_NS = 50_000_000
 """Two changes of a folder within this time may bear the same time."""
@@ -186,15 +204,32 @@ def installed_version(name: str, path: Sequence[str] | None = None) -> str | Non
 
 def absent_distribution(kind: str, name: str) -> str | None:
     """Return the distribution that brings a component of this name, where one is known and not installed."""
-    known = _KNOWN_ELSEWHERE.get((kind, name))
-    return known if known is not None and installed_version(known) is None else None
+    return _if_absent(_KNOWN_ELSEWHERE.get((kind, name)))
 
 
 def absent_distribution_of_task(name: str) -> str | None:
     """Return the distribution that has the tasks of this family, where one is known and not installed."""
-    family = name.rpartition("/")[2].partition("_")[0]
-    known = next((each for each, families in _FAMILIES.items() if family in families), None)
-    return known if known is not None and installed_version(known) is None else None
+    plugin, _, short = name.rpartition("/")
+    family = short.removeprefix("paper_").partition("_")[0]
+    return absent_distribution_of_plugin(plugin) or _if_absent(_distribution_of(short) or _distribution_of(family))
+
+
+def absent_distribution_of_analysis(name: str) -> str | None:
+    """Return the distribution that has an analysis of this name, where one is known and not installed."""
+    return _if_absent(_ANALYSES.get(name) or _distribution_of(name.partition("-")[0]))
+
+
+def absent_distribution_of_plugin(name: str) -> str | None:
+    """Return the distribution of a plugin with commands or a collection of tasks, where it is not installed."""
+    return _if_absent(f"creval-{name}" if name in _PLUGINS else None)
+
+
+def _distribution_of(family: str) -> str | None:
+    return next((each for each, families in _FAMILIES.items() if family in families), None)
+
+
+def _if_absent(distribution: str | None) -> str | None:
+    return distribution if distribution is not None and installed_version(distribution) is None else None
 
 
 def _metadata_folders(path: Sequence[str]) -> Iterator[str]:

@@ -63,7 +63,7 @@ def _serve(folders: Sequence[Path], html: Path | None, baselines: Path | None, p
     from creval_page.live_server import LiveServer
 
     if html is not None:
-        raise UsageError("a live page is not written", where="--html", fix="Leave out --live or --html.")
+        raise UsageError("a live page is not written", where="--output", fix="Leave out --live or --output.")
     absent = next((folder for folder in without_leftovers(folders) if not folder.is_dir()), None)
     if absent is not None:
         fix = "Name a run folder, the folder of a sweep, or one that holds runs."

@@ -229,6 +229,7 @@ def test_the_command_serves_until_it_is_interrupted(
     assert invoke(["view", "--live", str(tmp_path / "none")]) != 0
     said = capsys.readouterr().err
     assert "--without" not in said and "cannot be served" in said and "there is no folder" in said
+    assert "--output: a live page is not written" in said
 
 
 @pytest.mark.parametrize("width", [390, 768, 1440])

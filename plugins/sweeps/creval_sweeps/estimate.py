@@ -313,7 +313,10 @@ class _Look:
             address = self._options.role_options.get(role, {}).get("base_url")
             options = ModelOptions(base_url=address, offline=self._options.offline)
             spec = self._options.roles.get(role) or own or ""
-            return listed_price(spec, self._setup.plugins.registry, options, self._options.batch)
+            try:
+                return listed_price(spec, self._setup.plugins.registry, options, self._options.batch)
+            except UsageError:
+                return None
         return FREE if model.traits.free else model.price
 
     def parts(self, target: str) -> None:

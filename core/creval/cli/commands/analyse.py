@@ -10,6 +10,7 @@ from creval.cli import completion
 from creval.cli.lazy_group import missing_distribution
 from creval.cli.option_values import FilePath, expand
 from creval.errors import UnknownNameError
+from creval.plugins.distributions import absent_distribution_of_analysis
 from creval.plugins.isolation import aside
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from creval.types.components import AnalysisOutput
 
 __all__ = ["analyse"]
-
-_DISTRIBUTIONS = {"judge-agreement": "creval-agreement"}
-"""Analyses of creval itself that live in a distribution of their own."""
 
 
 class AnalysisGroup(click.Group):
@@ -39,8 +37,8 @@ class AnalysisGroup(click.Group):
         if registry.find("analysis", cmd_name) is None and "/" not in cmd_name:
             if ctx.resilient_parsing:
                 return None
-            if cmd_name in _DISTRIBUTIONS:
-                raise missing_distribution(f"`creval analyse {cmd_name}`", _DISTRIBUTIONS[cmd_name])
+            if absent := absent_distribution_of_analysis(cmd_name):
+                raise missing_distribution(f"`creval analyse {cmd_name}`", absent)
             raise UnknownNameError("analysis", cmd_name, registry.names("analysis"), hint="See: creval analyse --help")
         return _command(registry.get("analysis", cmd_name))
 

@@ -35,8 +35,8 @@ Row = tuple[str, str, str, str, str, str]
 def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None:
     """List tasks and suites; with WORDS only those whose name, plugin, title or measure contains one of them.
 
-    A word such as 'kumo/*' is a pattern of full names; it also lists a collection ('lmeval/*'). A family, a file of
-    several tasks, is one row; its variants are listed by --all, or if a word matches them but not the family.
+    A word such as 'drat_*' or 'kumo/*' is a pattern of names; it also lists a collection ('lmeval/*'). A family, a file
+    of several tasks, is one row; its variants are listed by --all, or if a word matches them but not the family.
     """
     if registry:
         from creval.cli.lazy_group import import_installed
@@ -132,7 +132,7 @@ def _collected_record(plugin: str, task: CollectedTask) -> dict[str, object]:
 
 
 def _matches(header: TaskHeader, words: Sequence[str]) -> bool:
-    named = any(fnmatchcase(header.qualified, word) for word in words if "/" in word)
+    named = any(fnmatchcase(header.qualified if "/" in word else header.name, word) for word in words)
     return named or _fits(" ".join((header.name, header.plugin, header.title, *header.measures)), words)
 
 
