@@ -105,7 +105,7 @@ def fits(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
 def cut(text: str, most: int) -> str:
     """Return a text on one line of at most `most` columns of a terminal, with an ellipsis where it is longer."""
     line = visible(" ".join(text.split()))
-    return line if cell_len(line) <= most else f"{set_cell_size(line, most - 1)}…"
+    return line if cell_len(line) <= most else f"{set_cell_size(line, most - 1).rstrip()}…"
 
 
 def _narrowest(texts: Sequence[Text]) -> int:

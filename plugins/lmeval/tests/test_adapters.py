@@ -61,7 +61,7 @@ def test_other_metrics_are_fetched_as_ever_and_what_is_missing_is_named(monkeypa
     with adapted_metrics():
         assert isinstance(evaluate.load("code_eval"), CodeEval)
         assert evaluate.load("rouge") == "fetched rouge"
-        with pytest.raises(DataError, match="the metric 'gone', which the task fetches from the Hub") as raised:
+        with pytest.raises(DataError, match="the metric 'gone', which comes from the Hub") as raised:
             evaluate.load("gone")
     assert len(str(raised.value).splitlines()) <= 3
     assert evaluate.load is fetched
