@@ -73,7 +73,7 @@ assert invoke(["--tasks", "rat", "--model", "baseline/ceiling", "--limit", "20",
 """
 UNNEEDED = {
     *("scipy", "litellm", "datasets", "torch", "transformers", "pandas", "onnxruntime", "pyarrow", "networkx", "numba"),
-    *("matplotlib", "aiohttp", "ray", "sklearn", "tokenizers", "safetensors"),
+    *("matplotlib", "aiohttp", "ray", "sklearn", "tokenizers", "safetensors", "importlib.metadata", "email"),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -21,6 +20,7 @@ from creval.errors import RunError
 from creval.models.answers.read_answers import READING
 from creval.models.providers.addresses import shown_address
 from creval.models.secrets import redact
+from creval.plugins.distributions import installed_version
 from creval.plugins.loader import Plugins
 from creval.runs.folder import FORM
 from creval.runs.run_commands import CONSENTS
@@ -150,7 +150,9 @@ def library_data() -> dict[str, str]:
     return {name: _version(name) for name in _READING}
 
 
-_version = functools.cache(importlib.metadata.version)
+@functools.cache
+def _version(name: str) -> str:
+    return installed_version(name) or "unknown"
 
 
 def plugin_data(plugins: Plugins) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ import asyncio
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
@@ -21,12 +21,14 @@ from creval.models.model_options import ModelSpec
 from creval.models.model_stats import ModelStats, Tally
 from creval.models.prices import Price
 from creval.models.provider_traits import ProviderTraits
-from creval.models.response_cache import ResponseCache
 from creval.models.retries import Clock, RetryPolicy
 from creval.models.secrets import Mask, likely_secrets, masked_reply
 from creval.types.components import Provider
 from creval.types.likelihoods import LoglikelihoodCall, LoglikelihoodProvider
 from creval.types.messages import GenerateRequest, Lost, Reply, Usage
+
+if TYPE_CHECKING:
+    from creval.models.response_cache import ResponseCache
 
 __all__ = ["Model", "ModelParts", "price_of"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from creval.errors import MissingPartError, UnknownNameError, UsageError
 from creval.models.batching import Batching
 from creval.models.limiter import AdaptiveLimiter
@@ -10,11 +12,15 @@ from creval.models.model_options import ModelOptions, ModelSpec
 from creval.models.prices import Price, PriceTable
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.endpoints import ENDPOINTS
-from creval.models.response_cache import ResponseCache
 from creval.models.secrets import find_key
 from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Component, Registry
 from creval.types.components import Provider
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from creval.models.response_cache import ResponseCache
 
 __all__ = ["listed_price", "open_model", "provider_names"]
 
@@ -63,7 +69,7 @@ def open_model(
         retries=policy,
         clock=options.clock,
         price=price,
-        cache=ResponseCache(options.cache) if options.cache and traits.cacheable else None,
+        cache=_response_cache(options.cache) if options.cache and traits.cacheable else None,
         batches=batches,
     )
     return Model(name, parts)
@@ -130,3 +136,9 @@ def _vendor(name: ModelSpec) -> tuple[str, str]:
         return name.provider, name.model
     vendor, slash, model = name.model.partition("/")
     return (vendor, model) if slash else (_FALLBACK, name.model)
+
+
+def _response_cache(file: Path) -> ResponseCache:
+    from creval.models.response_cache import ResponseCache  # sqlite is loaded for it
+
+    return ResponseCache(file)
