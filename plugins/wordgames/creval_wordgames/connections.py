@@ -19,8 +19,12 @@ def normal(word: Any) -> str:
 
 
 def puzzle_groups(fields: Mapping[str, Any]) -> list[list[str]]:
-    """Return the groups of a puzzle, as its field `answers` spells them."""
-    return [[str(word) for word in group["words"]] for group in fields["answers"]]
+    """Return the groups of a puzzle, as its field `answers` spells them: each has its `words`, or `members`."""
+    return [[str(word) for word in _words_of(group)] for group in fields["answers"]]
+
+
+def _words_of(group: Any) -> Any:
+    return group.get("words", group.get("members")) if isinstance(group, Mapping) else None
 
 
 class ConnectionsScore:
@@ -37,9 +41,9 @@ class ConnectionsScore:
         if not isinstance(answers, list) or not answers:
             return "the field 'answers' must be a list of groups"
         for group in answers:
-            if not isinstance(group, Mapping) or not isinstance(group.get("words"), list) or not group["words"]:
-                return "each group of 'answers' must have a list of 'words'"
-        words = [normal(word) for group in answers for word in group["words"]]
+            if not isinstance(_words_of(group), list) or not _words_of(group):
+                return "each group of 'answers' must have a list of 'words' (or 'members')"
+        words = [normal(word) for group in answers for word in _words_of(group)]
         return None if len(set(words)) == len(words) else "a word is in two groups"
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:

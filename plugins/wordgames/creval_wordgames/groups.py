@@ -25,7 +25,7 @@ _AND = re.compile(rf"{AND}\s+(?=\S)", re.IGNORECASE)
 _MIDDLE_AND = re.compile(rf"\s+{AND}\s+", re.IGNORECASE)
 _EDGES = " \t*_`\"'“”‘’.[]{}"
 _LONGEST = 40  # characters of one word or phrase
-_WORDS = 4  # of one phrase
+_WORDS = 5  # of one phrase: the longest of the published puzzles
 _MOST = 100  # groups that are kept, the last ones
 
 

@@ -248,10 +248,13 @@ def test_faulty_puzzles_are_named(answers: Any) -> None:
 
 
 def test_the_published_form_from_a_file(alone: Path) -> None:
-    """The columns that the copy on the Hub has (contest, words, answers), with words out of our own puzzle."""
-    row = {"contest": "Puzzle 1", "date": "2023-06-12", "words": PUZZLE["words"], "answers": PUZZLE["answers"]}
+    """The fields that the published copy has (id, date, answers with members), with words out of our own puzzle."""
+    groups = [{"level": 0, "group": "A", "members": group["words"]} for group in PUZZLE["answers"]]
+    row = {"id": 1, "date": "2023-06-12", "answers": groups}
     file = alone / "puzzles.jsonl"
     file.write_text(json.dumps(row) + "\n")
     options = creval.RunOptions(output=alone / "published", data={"connections": str(file)})
     result = creval.run(["connections"], "baseline/ceiling", options)
     assert result.metrics("connections")["solved"]["value"] == 1
+    (sample,) = creval.open_run(alone / "published").samples()
+    assert ", ".join(sorted(PUZZLE["words"])) in str(sample.calls[0].messages)
