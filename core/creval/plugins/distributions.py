@@ -121,8 +121,8 @@ _ANALYSES = {
 }
 """Analyses by name whose distribution their name does not begin with."""
 
-_PLUGINS = (
-    *("association", "create", "embedded", "kumo", "lmeval", "neocoder", "openended", "reasoning_gym", "validity"),
+_PLUGINS = frozenset(
+    {"association", "create", "embedded", "kumo", "lmeval", "neocoder", "openended", "reasoning_gym", "validity"}
 )
 """Plugins that have commands of their own (`creval kumo`), or names of tasks after theirs (`lmeval/gsm8k`)."""
 
@@ -152,8 +152,8 @@ def find_distributions(path: Sequence[str] | None = None) -> Sequence[Distributi
     Of two copies of one distribution the one first on the path counts, as it does for imports.
     """
     entries = dict.fromkeys(sys.path if path is None else path)
-    at = (entry or str(Path.cwd()) for entry in entries)
-    return _distributions(tuple((_changed(entry), folders) for entry in at if (folders := _folders_in(entry))))
+    found = map(_folders_in, entries)
+    return _distributions(tuple((changed, folders) for changed, folders in found if folders))
 
 
 def _changed(folder: str) -> int:
@@ -163,11 +163,15 @@ def _changed(folder: str) -> int:
         return 0
 
 
-def _folders_in(entry: str) -> Sequence[str]:
-    """Return the dist-info folders of a folder. They are remembered until it changes: an installation changes it."""
-    changed = _changed(entry)
+def _folders_in(entry: str) -> tuple[int, Sequence[str]]:
+    """Return when a folder of the import path ("": the working directory) was changed, and its dist-info folders.
+
+    They are remembered until it changes: an installation changes it.
+    """
+    folder = entry or str(Path.cwd())
+    changed = _changed(folder)
     recent = time.time_ns() - changed < _CLOCK_TICK_NS
-    return _listed.__wrapped__(entry, changed) if recent else _listed(entry, changed)
+    return changed, _listed.__wrapped__(folder, changed) if recent else _listed(folder, changed)
 
 
 @functools.lru_cache(maxsize=256)
@@ -234,7 +238,7 @@ def _if_absent(distribution: str | None) -> str | None:
 
 def _metadata_folders(path: Sequence[str]) -> Iterator[str]:
     for entry in dict.fromkeys(path):
-        yield from _folders_in(entry or str(Path.cwd()))
+        yield from _folders_in(entry)[1]
 
 
 def _entry_points(folder: str) -> list[tuple[str, str]]:
