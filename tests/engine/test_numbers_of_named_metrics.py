@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.small_suite import task_with, write_tasks
 
 import creval
 from creval import RunOptions, run
@@ -16,22 +17,14 @@ from creval.errors import TaskError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 
-TASK = """
-schema: 1
-task: {name}
-version: 1.0.0
-title: One
-dataset: {{source: file, file: {name}.jsonl, id: id}}
-prompt: [{{role: user, content: "{{{{ id }}}}"}}]
-parse: text
-score: exact_match
+TASK = task_with("""
 metrics:
   - {{name: right, from: exact_match, failed: zero, binary: true}}
   - {{name: wrong, from: exact_match, failed: zero, higher_is_better: false}}
   - {{name: plain, from: exact_match, failed: zero}}
   - {{name: mixed, of: {{mean: [right, plain]}}}}
 baselines: {{floor: {{fixed: "yes"}}, ceiling: target}}
-"""
+""")
 SUITE = """
 schema: 1
 suite: made
@@ -52,10 +45,7 @@ RIGHT = {"a": (3, 4), "b": (1, 2), "c": (6, 10)}
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    for name, (right, count) in RIGHT.items():
-        rows = [{"id": f"{name}{n}", "target": "yes" if n < right else "no"} for n in range(count)]
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (tmp_path / f"{name}.yaml").write_text(TASK.format(name=name))
+    write_tasks(tmp_path, TASK, RIGHT)
     (tmp_path / "made.yaml").write_text(SUITE)
     return tmp_path / "made.yaml"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.small_suite import task_with, write_tasks
 
 from creval import RunOptions, run
 from creval.cli.commands.report import report
@@ -16,18 +17,10 @@ from creval.errors import TaskError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 
-TASK = """
-schema: 1
-task: {name}
-version: 1.0.0
-title: One
-dataset: {{source: file, file: {name}.jsonl, id: id}}
-prompt: [{{role: user, content: "{{{{ id }}}}"}}]
-parse: text
-score: exact_match
+TASK = task_with("""
 metrics: [{{name: exact_match, failed: zero, binary: true}}, {{name: again, from: exact_match, failed: zero}}]
 baselines: {{floor: {{fixed: "yes"}}, ceiling: target}}
-"""
+""")
 SUITE = """
 schema: 1
 suite: three
@@ -51,10 +44,7 @@ RIGHT = {"a": (3, 4), "b": (1, 2), "c": (6, 10)}
 
 @pytest.fixture
 def suite(tmp_path: Path) -> str:
-    for name, (right, count) in RIGHT.items():
-        rows = [{"id": f"{name}{n}", "target": "yes" if n < right else "no"} for n in range(count)]
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (tmp_path / f"{name}.yaml").write_text(TASK.format(name=name))
+    write_tasks(tmp_path, TASK, RIGHT)
     (tmp_path / "inner.yaml").write_text(INNER)
     (tmp_path / "three.yaml").write_text(SUITE)
     return str(tmp_path / "three.yaml")
