@@ -1,4 +1,4 @@
-"""Where code of a component stands, for messages about its faults: file and line."""
+"""Where a component's code is, as file and line, for messages about its faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOG = logging.getLogger("creval.parts")
 
 
 def source_of(method: Callable[..., Any]) -> str:
-    """Return `file.py:12` for the definition of a function or method, or its module where the source is not known."""
+    """Return `file.py:12` for the definition of a function or method, or its module if the source is unknown."""
     code = getattr(inspect.unwrap(method), "__code__", None)
     if code is None:
         return f"module {getattr(method, '__module__', 'unknown')}"
@@ -23,7 +23,7 @@ def source_of(method: Callable[..., Any]) -> str:
 
 
 def line_of(error: BaseException) -> str:
-    """Return `file.py:12` for the place where an error was raised; its traceback goes to the log `creval.parts`."""
+    """Return `file.py:12`, where an error was raised; the traceback goes to the log `creval.parts`."""
     _LOG.debug("a part failed", exc_info=error)
     frames = traceback.extract_tb(error.__traceback__)
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"

@@ -1,8 +1,8 @@
 """What a component of each kind must be able to do.
 
 A component is registered by name and kind (see `creval.plugins.registry`) as `"module:attribute"`. The
-attribute is called with the parameters of the task YAML as keywords and returns an object with the
-methods below: typing protocols, no base class is needed.
+attribute is called with the parameters of the task YAML as keywords and returns an object with the methods below. They
+are typing protocols: no base class is needed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 
 class Context(Protocol):
-    """What scorers, protocols and baselines may reach: the task's resources and models."""
+    """What scorers, protocols and baselines may use: the task's resources and models."""
 
     @property
     def task(self) -> str: ...
@@ -56,16 +56,16 @@ class Context(Protocol):
     def seed(self) -> int: ...
 
     def resource(self, name: str) -> Any:
-        """Return the resource that the task calls `name` (`embedding`, `sandbox`, ...), opened once a run.
+        """Return the resource that the task calls `name` (`embedding`, `sandbox`, ...), opened once per run.
 
-        Raises MissingPartError where the part behind it is not installed.
+        Raises MissingPartError if the component behind it is not installed.
         """
 
     def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
-        """Render a prompt of the task (one of `prompts`, or of a role's) with these fields; `extra` come on top."""
+        """Render a prompt of the task (one of `prompts`, or of a role's) with these fields and those in `extra`."""
 
     def model_of(self, role: str) -> str:
-        """Return the name of the model that plays a role (`target` too), "" where none does; no model is opened."""
+        """Return the name of the model that plays a role (also `target`), or "" if none does. Opens no model."""
 
     async def ask(
         self,
@@ -78,26 +78,27 @@ class Context(Protocol):
     ) -> Reply:
         """Ask the model that plays `role` (e.g. `judge`) on behalf of a sample. Settings override those of the role.
 
-        `tools` are what it may call; its calls are in `reply.tool_calls`, and their results go into further messages.
+        `tools` are the tools that it may call. Its calls are in `reply.tool_calls`; send their results in further
+        messages.
 
-        The same question (model, settings, messages) is paid once a run and its answer given again, also when the run
-        is resumed or scored again; another `draw` is another, independent answer. With `apart=True` so is the answer
-        of another role, although the same model plays both.
-        Raises ModelError where the call failed, UsageError where no model plays the role.
+        The same question (model, settings, messages) is paid for once per run and its answer is reused, also when the
+        run is resumed or scored again. Another `draw` gets an independent answer. With `apart=True` another role gets
+        one too, even if the same model plays both.
+        Raises ModelError if the call fails, UsageError if no model plays the role.
         """
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that an answer of `ask` cannot be read: it is not given again; the same question gets a new answer."""
+        """Mark an answer of `ask` as unreadable: it is not reused, and the same question gets a new answer."""
 
 
 # --- protocols --------------------------------------------------------------------------------------
 
 
 class Session(Protocol):
-    """One sample being made; handed to `TaskProtocol.run`.
+    """One sample being made, as passed to `TaskProtocol.run`.
 
-    Every call and answer is recorded on the way. A `ModelError` may be left to rise: the sample ends as
-    errored. Truncation and refusal of the target end the sample by themselves.
+    Every call and answer is recorded. A protocol need not catch `ModelError`: it ends the sample as errored. If the
+    target's answer is cut or refused, the sample ends as well.
     """
 
     @property
@@ -111,13 +112,13 @@ class Session(Protocol):
 
     @property
     def random(self) -> random.Random:
-        """A random stream of this sample's own, derived from the run's seed and the sample's key."""
+        """A random stream for this sample alone, derived from the run's seed and the sample's key."""
 
     @property
     def context(self) -> Context: ...
 
     def prompt(self, name: str = "prompt", **extra: Any) -> list[Message]:
-        """Render a prompt template of the task (`prompt`, or a named one of `prompts`) for this doc."""
+        """Render a prompt of the task for this doc: `prompt`, or the one of `prompts` with this name."""
 
     async def ask(
         self,
@@ -127,24 +128,24 @@ class Session(Protocol):
         tools: Sequence[Tool] | None = None,
         **settings: Any,
     ) -> Reply:
-        """Ask a model. Settings override those of the task and condition, or of the role. `n` may be among them.
+        """Ask a model. Settings (`n` too) override those of the task and condition, or those of the role.
 
-        `tools` are what the model may call: the target's are those of the task (YAML: `tools`) where none are given,
-        and none with an empty list. The calls are in `reply.tool_calls` as the model wrote them: a name may be none of
-        the tools, and `values` of arguments that are no JSON object are None. A reply that calls tools is not empty.
+        `tools` are the tools that the model may call: None gives the target those of the task (YAML: `tools`), an empty
+        list gives it none. The calls are in `reply.tool_calls` as the model wrote them: a call may name an unknown
+        tool, and `values` is None if its arguments are not a JSON object. A reply that calls tools is not empty.
 
         A completion of the target that was cut, refused or empty ends the sample, unless `tolerate` names `length`,
-        `refusal` or `empty`: then it comes back, with its finish reason. Of another role the answer to the same
-        question of this sample is kept as `Context.ask` says; asked again within the sample it gets a new answer.
+        `refusal` or `empty`: then it is returned with its finish reason. The answers of other roles are reused as for
+        `Context.ask`, but a question that the sample repeats gets a new answer.
         """
 
     async def loglikelihood(
         self, requests: Sequence[LoglikelihoodRequest], output: Output = "loglikelihood", **settings: Any
     ) -> Sequence[Loglikelihood]:
-        """Ask the target how likely given texts are; one answer for each, in order.
+        """Ask the target how likely texts are; return one answer for each, in order.
 
-        The texts after one context are one call. A protocol that asks so is registered with `loglikelihood=True`, so
-        that a model that cannot say it is refused before the first call. Settings: see `LoglikelihoodCall`.
+        Texts that share a context are sent in one call. Register a protocol that uses this with `loglikelihood=True`,
+        so that a model without log-likelihoods is refused before the first call. Settings: see `LoglikelihoodCall`.
         """
 
     def parse(self, text: str) -> Parsed:
@@ -157,15 +158,15 @@ class Session(Protocol):
         """Add plain data to the sample's outcome."""
 
     def unparsed(self, reason: str) -> None:
-        """End as unparsed: the model answered, but not in a form that the protocol can continue with."""
+        """End the sample as unparsed: the model answered, but in a form from which the protocol cannot continue."""
 
 
 class TaskProtocol(Protocol):
     """Kind `protocol`: how the model is engaged for one sample.
 
-    A method `expected_calls(fields)` gives a dry run the fewest and the most calls to expect of a sample of a doc with
-    these fields, as (fewest, most); without it a sample is one call. A method `doc_fault(fields)` says what keeps a doc
-    from being asked, or gives None; such a doc is refused before the first call.
+    An optional method `expected_calls(fields)` returns how many calls a sample of a doc with these fields makes, as
+    (fewest, most); a dry run uses it, and assumes one call without it. An optional method `doc_fault(fields)` returns
+    why a doc cannot be asked, or None; a doc with a fault is refused before the first call.
     """
 
     async def run(self, session: Session) -> None: ...
@@ -176,7 +177,7 @@ class TaskProtocol(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a parser (or a chain of them) made of a text: a value, or a reason why there is none.
+    """The result of a parser (or a chain of parsers): a value, or a reason why there is none.
 
     `route` names the parser, and its branch, that succeeded: `json_array`, `json_array/fenced`.
     """
@@ -192,7 +193,7 @@ class Parsed:
 
 
 class Parser(Protocol):
-    """Kind `parser`: text -> value; in a chain, a later one may also get the value of the one before."""
+    """Kind `parser`: text -> value. In a chain, a later parser may get the value of the parser before it."""
 
     def parse(self, text: Any) -> Parsed: ...
 
@@ -204,9 +205,9 @@ class Parser(Protocol):
 class ScorerInput:
     """One answered sample, ready for scoring. `values` are the parsed answers in order.
 
-    `parsed` says of each answer what the parsers made of it; one that they could not read has no value in `values`
-    (only scorers registered with `reads_some=True` are given such samples). `calls` are all calls of the sample with
-    their replies: log-probabilities, finish reasons, tokens.
+    `parsed` holds the parsers' result for each answer. An answer that they could not read has no value in `values`;
+    only scorers registered with `reads_some=True` get samples with such answers. `calls` are all calls of the sample
+    with their replies: log-probabilities, finish reasons, tokens.
     """
 
     key: SampleKey
@@ -227,10 +228,10 @@ class ScorerInput:
 class Score:
     """Named finite numbers for one sample, or the reason why it has none.
 
-    `failure` None: scored. Otherwise the sample ends as `unparsed` (the answer is at fault: fewer valid words
-    than the test needs) or, with `errored`, as errored (a part is at fault: no vectors). Scores of an answer that
-    fails so are kept (how many valid words it had); those of an errored one are not. `missing` says of single scores
-    why there is none though the others stand; one that is SKIPPED is in no metric, also where the answer fails.
+    If `failure` is None, the sample is scored. Otherwise it ends as `unparsed` (the answer is at fault, e.g. fewer
+    valid words than the test needs) or, with `errored`, as errored (a component is at fault, e.g. no vectors). An
+    unparsed answer keeps its scores (e.g. how many valid words it had), an errored one does not. `missing` says why
+    single scores are missing while the others exist; a SKIPPED one is in no metric, even if the answer fails.
     """
 
     scores: Mapping[str, float]
@@ -241,17 +242,17 @@ class Score:
 
 
 class Expected(NamedTuple):
-    """What a dry run knows of a sample to come: the protocol that makes it, and the answers in one of its calls."""
+    """What a dry run knows about a future sample: the protocol that makes it, and the number of answers per call."""
 
     protocol: TaskProtocol
     answers: int
 
 
 class JudgedPart(NamedTuple):
-    """A part of a sample that a judge rated, as `creval analyse judge-agreement` compares it with people's labels.
+    """A part of a sample that a judge rated; `creval analyse judge-agreement` compares it with people's labels.
 
-    `names` holds what a file of labels may call it, by column, the outer columns first:
-    `{"path": ("1", "1/1"), "triple": ("2",)}` is the second triple of path 1. `ratings` are the judge's, by name.
+    `names` holds the names by which a file of labels may refer to it, by column, outer columns first: `{"path": ("1",
+    "1/1"), "triple": ("2",)}` is the second triple of path 1. `ratings` are the judge's ratings by name.
     """
 
     names: Mapping[str, Sequence[str]]
@@ -259,25 +260,26 @@ class JudgedPart(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What kind of part it is: the innermost column."""
+        """The kind of part: the innermost column."""
         return list(self.names)[-1]
 
 
 class Scorer(Protocol):
     """Kind `scorer`: samples -> named numbers. Called with batches so that embeddings can be batched.
 
-    Returns one Score for each item, in order. A coroutine function where it asks a judge. What it states about itself
+    Returns one Score for each item, in order. `score` is a coroutine function if it asks a judge. Traits of a scorer
     (`unit`, `waits`, `batch_size` ...) are arguments of `registry.add`. A batch that fails as a whole is tried again
-    sample by sample. Methods say more, where there are any:
+    sample by sample. Optional methods:
 
-    - `expected_role_calls(fields, expected)` gives a dry run the fewest and the most calls for a sample of a doc with
-      these fields, by role: `{"judge": (2, 4)}`, with None for the most where the answers alone decide. A protocol may
-      have one too. `expected_pairs(fields, expected)` gives in the same way how many pairs of texts an entailment
-      resource judges, by its name: each is a call where a role is behind it. `expected`: see `Expected`.
-    - `doc_fault(fields)` says what keeps a doc from being scored, or gives None; such a doc is refused before the
-      first call.
-    - `judged_parts(details)` lists from the details of a stored score the parts that a judge rated by themselves
-      (`JudgedPart`), so that `creval analyse judge-agreement` takes labels of them.
+    - `expected_role_calls(fields, expected)` returns for a dry run the fewest and the most calls of a sample of a doc
+      with these fields, by role: `{"judge": (2, 4)}`; the most is None if it depends on the answers. A protocol may
+      have this method too. `expected_pairs(fields, expected)` returns in the same form how many pairs of texts an
+      entailment resource judges, by the resource's name; if a role is behind the resource, each pair is a call. For
+      `expected` see `Expected`.
+    - `doc_fault(fields)` returns why a doc cannot be scored, or None; a doc with a fault is refused before the first
+      call.
+    - `judged_parts(details)` lists the parts that a judge rated one by one (`JudgedPart`), from the details of a stored
+      score; `creval analyse judge-agreement` then accepts labels for them.
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
@@ -286,19 +288,20 @@ class Scorer(Protocol):
 class Aggregation(Protocol):
     """Kind `aggregation`: the values of one metric, clustered by doc, -> one number.
 
-    `clusters` holds one float array a doc (its repeats, conditions pooled). Must not return NaN: None where
-    undefined. An aggregation may say more, by methods:
+    `clusters` holds one float array per doc (its repeats, conditions pooled). Return None where the number is
+    undefined, never NaN. Optional methods:
 
-    - `parts(clusters)` gives the numerator and the denominator of each doc where the number is a ratio of their sums;
-      `resample(clusters, draws)` the number in each resample. Either makes the bootstrap fast.
-    - `interval(clusters, confidence)` gives the ends of an interval of its own, or None.
-    - `read(records)` takes the stored scores (ScoreRecord) that the values are made of, with their details; the values
-      are then the places of these, from 0.
-    - `effective_docs(clusters)` and `degrees_of_freedom(clusters)` say how many docs an interval rests on.
+    - `parts(clusters)` returns the numerator and the denominator of each doc if the number is a ratio of their sums;
+      `resample(clusters, draws)` returns the number in each resample. Either makes the bootstrap fast.
+    - `interval(clusters, confidence)` returns the ends of its own kind of interval, or None.
+    - `read(records)` receives the stored scores (ScoreRecord) behind the values, with their details; the values are
+      then indices into them, from 0.
+    - `effective_docs(clusters)` and `degrees_of_freedom(clusters)` return the effective number of docs behind an interval,
+      and the interval's degrees of freedom.
 
-    and by attributes of the object, which its YAML parameters may decide: `minimum_repeats` (docs with fewer values are
-    left out, and a run with fewer repeats is refused), `minimum_clusters` (fewer docs have no interval), and `share`
-    (the number is a share of successes, whatever the values are).
+    Optional attributes of the object, which may depend on its YAML parameters: `minimum_repeats` (docs with fewer
+    values are left out, and a run with fewer repeats is refused), `minimum_clusters` (with fewer docs there is no
+    interval), and `share` (the number is a share of successes, whatever the values are).
     """
 
     def value(self, clusters: Sequence[np.ndarray]) -> float | None: ...
@@ -310,7 +313,7 @@ class Aggregation(Protocol):
 
 
 class Generator(Protocol):
-    """Kind `generator`: makes docs from a seed alone; the same on every machine and Python."""
+    """Kind `generator`: makes docs from a seed alone, the same on every machine and Python version."""
 
     def docs(self) -> Iterable[Doc]: ...
 
@@ -319,22 +322,22 @@ class Generator(Protocol):
 
 
 class Provider(Protocol):
-    """Kind `provider`: one seam to a family of models.
+    """Kind `provider`: the client for a family of models.
 
-    The factory is called as `factory(model=<part after the slash>, options=ProviderOptions)`. `generate` makes
-    exactly one try: retries, limits, cache and budget are the core's. Raises RetryableModelError or
-    FatalModelError.
+    The factory is called as `factory(model=<part after the slash>, options=ProviderOptions)`. `generate` makes exactly
+    one try; the core handles retries, limits, cache and budget. Raises RetryableModelError or FatalModelError.
 
-    A provider that gives log-likelihoods has a method `loglikelihood(call)` as well (`LoglikelihoodProvider`), and its
-    component states `loglikelihood=True`.
+    A provider of log-likelihoods also has a method `loglikelihood(call)` (`LoglikelihoodProvider`) and is registered
+    with `loglikelihood=True`.
 
     An attribute `traits` (`ProviderTraits`) says how the core treats this model: whether calls cost something, whether
-    answers are worth caching. An attribute `secrets` holds texts that are masked in all that is stored (keys).
+    answers are worth caching. An attribute `secrets` holds texts (keys) that are masked in everything that is stored.
 
-    A provider may have three methods more, without parameters. `check`, called by a dry run, raises a UsageError for
-    what a first call would lack and making the provider does not show. `prepare`, called when a first call is about to
-    come, does what takes long and that a run which asks nothing need not wait for; `rest`, when no further call is
-    expected, lets go of what can be made again. A call may come without the one and after the other.
+    A provider may have three more methods, without parameters. A dry run calls `check`, which raises a UsageError for
+    anything a first call needs that is missing and that creating the provider does not reveal. `prepare` is called
+    shortly before the first call; it does slow work that a run without calls need not wait for. `rest` is called when
+    no further call is expected; it releases what can be made again. A call may still come without `prepare` or after
+    `rest`.
     """
 
     async def generate(self, request: GenerateRequest) -> Reply: ...
@@ -346,8 +349,8 @@ class Provider(Protocol):
 class Turn:
     """What a baseline sees: the doc (answer key included) and the conversation so far.
 
-    `call` counts the calls of the sample from 0, `completion` the answers that one call asks for (`n`). `requests` are
-    the texts whose likelihoods are asked for, where they are: the reply is the label of one of them, or the text.
+    `call` counts the calls of the sample from 0, `completion` the answers within one call (`n`). `requests` are the
+    texts of a call for likelihoods: the reply is then the label of one of them, or its text.
     """
 
     doc: Mapping[str, Any]
@@ -364,7 +367,7 @@ class Turn:
 class Baseline(Protocol):
     """Kind `baseline`: plays a task without a language model (floor: chance; ceiling: the best known).
 
-    A baseline whose task reads log-probabilities returns a Completion that has them.
+    For a task that reads log-probabilities it returns a Completion that has them.
     """
 
     def reply(self, turn: Turn) -> str | Completion: ...
@@ -378,7 +381,7 @@ class Embedding(Protocol):
 
     The factory is called with the part of the name after the provider (`minilm` of `embedded/minilm`).
     `name` is the full resource name with revision or checksum. An attribute `cheap = True` says that a look-up costs
-    next to nothing (word vectors), so that vectors are not stored on disk.
+    almost nothing (word vectors); vectors are then not cached on disk.
     """
 
     @property
@@ -393,17 +396,17 @@ class Embedding(Protocol):
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 vectors of shape (len(texts), dimension), not necessarily of unit length.
 
-        Raises ScoringError where a text has no vector.
+        Raises ScoringError if a text has no vector.
         """
 
 
 class Entailment(Protocol):
     """Kind `entailment`: probabilities (entailment, neutral, contradiction), shape (n, 3), rows sum to 1.
 
-    `predict` may be a coroutine function where the resource asks others: what it gives is then awaited. An attribute
-    `classes` = 2 says that it distinguishes entailment from all else alone, which stands as neutral; a rule that needs
-    contradictions refuses it. An attribute `cheap = True` says that what it gives need not be stored on disk. A method
-    `bound(asker, task)` returns the resource that asks a model on behalf of a task, where it asks a role.
+    `predict` may be a coroutine function, for a resource that asks a model. An attribute `classes` = 2 says that it
+    only tells entailment from everything else, which is reported as neutral; a rule that needs contradictions refuses
+    it. An attribute `cheap = True` says that its results need not be cached on disk. If it asks a role, a method
+    `bound(asker, task)` returns the resource that asks the model on behalf of a task.
     """
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray | Awaitable[np.ndarray]: ...
@@ -419,9 +422,9 @@ class Sandbox(Protocol):
     def name(self) -> str: ...
 
     async def run(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
-        """Run a program once for each case, whose bytes are its standard input; one result a case, in order.
+        """Run a program once for each case, whose bytes are its standard input; return one result per case, in order.
 
-        What a program does after its first instruction is its own result. Raises SandboxError before it.
+        Anything a program does after it has started is part of its result. Raises SandboxError if it cannot be started.
         """
 
 
@@ -432,7 +435,7 @@ class Sandbox(Protocol):
 class FieldSpec:
     """One option of an analysis on the command line: `--name`, its JSON type, default and help.
 
-    A number below `minimum` or above `maximum` is refused with a message, as a seed below 0 is.
+    A number below `minimum` or above `maximum` is refused with a message (e.g. a seed below 0).
     """
 
     name: str
@@ -446,7 +449,7 @@ class FieldSpec:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisOutput:
-    """What an analysis found: a title, columns and rows of plain values, notes for the reader, and files written."""
+    """The result of an analysis: a title, columns and rows of plain values, notes for the reader, and files written."""
 
     title: str
     columns: Sequence[str]
@@ -457,7 +460,7 @@ class AnalysisOutput:
 
 
 class Analysis(Protocol):
-    """Kind `analysis`: several run folders (and options) -> numbers. Found by `creval analyse NAME`."""
+    """Kind `analysis`: several run folders (and options) -> numbers. Run by `creval analyse NAME`."""
 
     def options(self) -> Sequence[FieldSpec]: ...
 

@@ -1,4 +1,4 @@
-"""What a message holds beyond text: images, audio and files, as parts between texts."""
+"""Images, audio and files in messages, as parts between texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 PartKind = Literal["image", "audio", "file"]
 MAX_MEDIA = 32 * 1024 * 1024
-"""Bytes that one image, audio or file may have."""
+"""The most bytes of one image, audio or file."""
 MEDIA_TYPES: Mapping[str, str] = {
     "image/png": "png",
     "image/jpeg": "jpg",
@@ -46,7 +46,7 @@ MEDIA_TYPES: Mapping[str, str] = {
     "audio/mp4": "m4a",
     "application/pdf": "pdf",
 }
-"""Media types that are recognised by their first bytes, with the ending of their files."""
+"""Media types that are recognised by their first bytes, with their file extensions."""
 _FIRST_BYTES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -82,8 +82,8 @@ class TextPart:
 class MediaPart:
     """An image, audio or file of a message: its bytes, or the address from which the model's server fetches it.
 
-    `digest` is the sha256 (hex) of the bytes (of an address: of its text); it and `media_type` are found where they are
-    not given. `name` is the name that a file is sent under.
+    `digest` is the sha256 (hex) of the bytes, or of the address. It and `media_type` are derived if not given. `name`
+    is the file name that is sent.
     """
 
     kind: PartKind
@@ -117,8 +117,8 @@ Part = TextPart | MediaPart
 class Media(dict[str, Any]):
     """An image, audio or file in a field of a doc: plain data of its digest, type and size; `load` gives the bytes.
 
-    In a template it is written as a mark (`media:<sha256>`), by which a part of a message finds it again. One with an
-    address has `url` alone.
+    A template renders it as a mark (`media:<sha256>`), from which a part of a message finds it again. One with an
+    address has only `url`.
     """
 
     def __init__(self, about: Mapping[str, Any], load: Callable[[], bytes] | None = None) -> None:
@@ -127,19 +127,19 @@ class Media(dict[str, Any]):
 
     @classmethod
     def of(cls, data: bytes, name: str = "", load: Callable[[], bytes] | None = None) -> Media:
-        """Describe bytes; with `load` they are read again when they are needed, and not held."""
+        """Describe bytes. With `load` they are not held in memory but read again when needed."""
         digest = hashlib.sha256(data).hexdigest()
         about = {"sha256": digest, "media_type": media_type_of(data, name), "bytes": len(data)}
         return cls(about | ({"name": name} if name else {}), load or (lambda: data))
 
     @property
     def digest(self) -> str:
-        """The sha256 (hex) of the bytes, or of an address."""
+        """The sha256 (hex) of the bytes, or of the address."""
         found = self.get("sha256")
         return str(found) if found else hashlib.sha256(str(self["url"]).encode()).hexdigest()
 
     def part(self, kind: PartKind) -> MediaPart:
-        """Return it as a part of a message. Raises ValueError where it is of another kind, or its bytes are gone."""
+        """Return it as a part of a message. Raises ValueError if it is of another kind, or its bytes are gone."""
         if "url" in self:
             return MediaPart(kind, url=str(self["url"]))
         if kind != "file" and kind_of(self["media_type"]) != kind:
@@ -155,7 +155,7 @@ class Media(dict[str, Any]):
         return part
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
-        """Go to another process as plain data, without the bytes."""
+        """Pickle as plain data, without the bytes."""
         return dict, (dict(self),)
 
     def __str__(self) -> str:
@@ -182,7 +182,7 @@ def media_in(value: Any, found: dict[str, Media] | None = None) -> dict[str, Med
 
 
 def media_type_of(data: bytes, name: str = "") -> str:
-    """Return the media type of bytes by how they begin, else by the ending of their file's name."""
+    """Return the media type of bytes, recognised by the first ones, else by the file's extension."""
     for first, media_type in _FIRST_BYTES:
         if data.startswith(first):
             return media_type
@@ -191,7 +191,7 @@ def media_type_of(data: bytes, name: str = "") -> str:
     if data[4:8] == b"ftyp":
         return "audio/mp4"
     guessed = mimetypes.guess_type(name)[0] if name else None
-    # What says it is an image or audio, and does not begin like one, is none.
+    # A file named as image or audio that does not begin like one is not one.
     return guessed if guessed and guessed.startswith(("text/", "application/")) else UNKNOWN
 
 
@@ -202,7 +202,7 @@ def kind_of(media_type: str) -> PartKind:
 
 
 def media_file_name(data: Mapping[str, Any]) -> str:
-    """Return how the file of a part is called in the folder `media`, from what a run folder says of the part."""
+    """Return the name of a part's file in the folder `media`, from the part's stored data."""
     return f"{data['sha256']}.{MEDIA_TYPES.get(str(data.get('media_type')), 'bin')}"
 
 
@@ -212,7 +212,7 @@ def data_url(media_type: str, data: bytes) -> str:
 
 
 def read_data_url(text: str) -> bytes | None:
-    """Return the bytes of a data URL in base64; None where the text is none."""
+    """Return the bytes of a base64 data URL, or None if the text is not one."""
     head = _DATA_URL.match(text[:200])
     if head is None:
         return None
@@ -223,7 +223,7 @@ def read_data_url(text: str) -> bytes | None:
 
 
 def content_digest(content: str | Sequence[Mapping[str, Any]]) -> str:
-    """Return the sha256 (hex) of a message's stored content: of the text, or of the digests of its parts."""
+    """Return the sha256 (hex) of a message's stored content: its text, or the digests of its parts."""
     if isinstance(content, str):
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     return hashlib.sha256(json.dumps([*map(_part_digest, content)]).encode()).hexdigest()

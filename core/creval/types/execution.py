@@ -1,4 +1,4 @@
-"""The interface of executors, which carry out the samples of a run, and what the run lends them."""
+"""The interface of executors, which carry out the samples of a run, and the context they are given."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class ItemResult(NamedTuple):
 
 
 ScoreSink = Callable[[Sequence[ScoreRecord]], None]
-"""Takes scores as soon as they exist; when it returns, they are in their file."""
+"""Receives scores as soon as they exist; when it returns, they are in their file."""
 
 
 class ExecutionContext(Protocol):
-    """What a run lends its executor: the means to do the work in this process."""
+    """What a run gives its executor: functions that do the work in this process."""
 
     @property
     def concurrency(self) -> int:
-        """The most samples that are requested at once (`--concurrency`)."""
+        """The most samples that run at once (`--concurrency`)."""
 
     def make(self, item: WorkItem) -> Awaitable[ItemResult]:
         """Make a sample in this process."""
@@ -49,24 +49,25 @@ class ExecutionContext(Protocol):
 class Executor(Protocol):
     """Carries out the samples of a run. A component of kind `executor` is a factory: `(address, options) -> Executor`.
 
-    `address` is what follows the name (`ray://HOST:PORT`; None where nothing does), `options` what the user gave with
-    `--executor-option`. The engine keeps the rest: which samples there are and when enough of them failed, the files,
-    the ledger, the order of the steps. Each sample has its own seeds, so results do not depend on who made it.
+    `address` is what follows the name (`ray://HOST:PORT`; None if nothing does), `options` are those of
+    `--executor-option`. The engine does the rest: it decides which samples there are and when too many have failed,
+    writes the files and the ledger, and orders the steps. Each sample has its own seeds, so results do not depend on
+    which worker made it.
     """
 
     @property
     def remote(self) -> bool:
-        """Whether samples are made in other processes: then resources are opened there and not in this one."""
+        """Whether samples are made in other processes; resources are then opened there, not in this one."""
 
     @property
     def batch(self) -> int:
         """The most samples that are scored in one batch (the local executor: 256)."""
 
     async def open(self, context: ExecutionContext) -> None:
-        """Start up. Raises UsageError and MissingPartError where something that every sample needs is missing."""
+        """Start up. Raises UsageError or MissingPartError if something that every sample needs is missing."""
 
     def make(self, item: WorkItem) -> Awaitable[ItemResult]:
-        """Make one sample; called for at most as many samples at once as the run's `concurrency`.
+        """Make one sample; at most `concurrency` calls run at once.
 
         Raises BudgetError, UsageError and RunError, which end the run; any other failure is the sample's status.
         A sample whose worker is lost is made by another one.

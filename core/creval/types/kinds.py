@@ -1,4 +1,4 @@
-"""The kinds of component that a plugin may register."""
+"""The kinds of components that a plugin may register."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ Kind = Literal[
     "likelihoods",
     "screen",
 ]
-"""The kinds of component that can be registered."""
+"""The kinds of components."""

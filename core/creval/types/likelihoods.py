@@ -1,4 +1,4 @@
-"""Log-likelihoods: how probable given texts are to a model, after a context or as a whole."""
+"""Log-likelihoods: how probable a model finds a text, after a context or as a whole."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from creval.types.messages import Completion, GenerateRequest, Reply
 __all__ = ["Loglikelihood", "LoglikelihoodCall", "LoglikelihoodProvider", "LoglikelihoodRequest", "Output"]
 
 Output = Literal["loglikelihood", "loglikelihood_rolling"]
-"""What a call gives: the likelihood of continuations after a context, or of whole texts, window by window."""
+"""What a call returns: the likelihood of continuations after a context, or of whole texts, window by window."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoglikelihoodRequest:
-    """A text whose probability is asked for: `continuation` after `context`; with an empty context as a whole.
+    """A text whose probability is asked for: `continuation` after `context`, or as a whole if the context is empty.
 
-    `label` is what the task calls the text (the letter of a choice); a language model never sees it.
+    `label` is the task's name for the text (e.g. the letter of a choice); a language model never sees it.
     """
 
     context: str
@@ -30,8 +30,8 @@ class LoglikelihoodRequest:
 class Loglikelihood:
     """How probable a continuation is.
 
-    `logprob` is the sum of the natural-log probabilities of its tokens (<= 0), `tokens` their number. `is_greedy`: each
-    of them is the most probable one at its place.
+    `logprob` is the sum of the natural-log probabilities of its tokens (<= 0), `tokens` their number. `is_greedy` says
+    whether each token is the most probable one at its position.
     """
 
     logprob: float
@@ -50,11 +50,10 @@ class Loglikelihood:
 class LoglikelihoodCall(GenerateRequest):
     """One call to a model for the likelihoods of several texts after one context.
 
-    `messages` is that context (empty where there is none), `settings` are `context_length` (the most tokens of context
-    and continuation, and one more) and `prefix` (the text before the first token where there is no context), where
-    they are stated, and what a server takes under `extra`. The reply has one completion for each of `requests`, in
-    order: `text` is the continuation, `logprobs` are its tokens, each with the most probable one at its place in `top`
-    where that is another.
+    `messages` is that context (empty if there is none). `settings` may hold `context_length` (the most tokens of
+    context and continuation, plus one), `prefix` (the text before the first token if there is no context), and under
+    `extra` whatever a server accepts. The reply has one completion for each of `requests`, in order: `text` is the
+    continuation, `logprobs` are its tokens. If another token is the most probable at a position, it is in `top`.
     """
 
     requests: tuple[LoglikelihoodRequest, ...] = ()
@@ -62,9 +61,9 @@ class LoglikelihoodCall(GenerateRequest):
 
 
 class LoglikelihoodProvider(Protocol):
-    """A provider that gives log-likelihoods too; its component states so: `loglikelihood=True`.
+    """A provider that also returns log-likelihoods; it is registered with `loglikelihood=True`.
 
-    One try, as `Provider.generate` makes it: it raises RetryableModelError or FatalModelError.
+    Like `Provider.generate` it makes one try and raises RetryableModelError or FatalModelError.
     """
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply: ...

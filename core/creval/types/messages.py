@@ -19,7 +19,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 class Message:
     """One turn of a conversation: a text, or texts and media in parts.
 
-    `tool_calls` are what the assistant called; a message of the role `tool` answers the call `tool_call_id`.
+    `tool_calls` are the assistant's calls; a message of the role `tool` answers the call `tool_call_id`.
     """
 
     role: Role
@@ -29,7 +29,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text; of parts the texts alone, a line break between them."""
+        """The text; for a message in parts, the texts among them, separated by line breaks."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
@@ -41,11 +41,11 @@ class Message:
 
     @property
     def plain(self) -> bool:
-        """Whether it is a role and a text, and no more."""
+        """Whether it has only a role and a text."""
         return type(self.content) is str and not self.tool_calls and self.tool_call_id is None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a run folder holds it: media by their digests."""
+        """Return it as stored in a run folder: media by their digests."""
         content = self.content
         stored = content if isinstance(content, str) else [part.to_json() for part in content]
         data: dict[str, Any] = {"role": self.role, "content": stored}
@@ -60,10 +60,10 @@ class Message:
 class Origin:
     """Which sample a call belongs to.
 
-    `call` counts the calls of one role within the sample from 0. It is part of the cache key, so that
-    a second repeat is never served the first one's answer. `doc` and `condition` are for providers that
-    are no language model (baselines, replay); a language model sees the messages alone. `identity`, where it is set,
-    replaces sample, role and call in the key: a judge's question is the same whichever sample asks it.
+    `call` counts the calls of one role within the sample from 0. It is part of the cache key, so that a second repeat
+    never gets the answer of the first. `doc` and `condition` are for providers that are not language models (baselines,
+    replay); a language model only sees the messages. `identity`, if set, replaces sample, role and call in the key: a
+    judge's question is the same whichever sample asks it.
     """
 
     key: SampleKey
@@ -79,10 +79,10 @@ class GenerateRequest:
     """One call to a model.
 
     `settings` are generation settings by their chat-completions names (`temperature`, `top_p`,
-    `max_tokens`, `seed`, `stop`, `logprobs`, `top_logprobs`, `response_format`, ...). `n` completions
-    are asked for in one call. `own_tags` are the thinking tags (`creval.models.answers.thinking`) that the task uses
-    for something of its own; with `keep_reasoning` no thinking is taken out of the answers at all. `by_reference`:
-    neither the messages nor what an answer quotes of them may be stored. `tools` are what the model may call.
+    `max_tokens`, `seed`, `stop`, `logprobs`, `top_logprobs`, `response_format`, ...). One call asks for `n`
+    completions. `own_tags` are thinking tags (`creval.models.answers.thinking`) that the task uses for another purpose;
+    with `keep_reasoning` no thinking is removed from the answers. With `by_reference` neither the messages nor
+    quotations of them in an answer may be stored. `tools` are the tools that the model may call.
     """
 
     messages: tuple[Message, ...]
@@ -99,7 +99,7 @@ class GenerateRequest:
 class TokenLogprob:
     """A sampled token with its natural-log probability (<= 0).
 
-    `top` are the most probable tokens at this place with theirs, where `top_logprobs` was asked for.
+    `top` holds the most probable tokens at this position with theirs, if `top_logprobs` was asked for.
     """
 
     token: str
@@ -111,9 +111,9 @@ class TokenLogprob:
 class Completion:
     """One answer. `finish_reason` is the provider's word: `stop`, `length`, `content_filter`, ...
 
-    `text` is empty, never None, where the provider sent nothing; `reasoning` is the separate reasoning
-    text where the provider shows it, and the thinking that was taken out of the answer. Where something was, `raw` is
-    the text as it was sent. `tool_calls` are the model's tool calls, in its order.
+    `text` is empty, never None, if the provider sent nothing. `reasoning` is the provider's separate reasoning text, if
+    any, and the thinking that was removed from the answer; `raw` is then the text as it was sent. `tool_calls` are the
+    model's tool calls, in its order.
     """
 
     text: str
@@ -145,7 +145,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What tries took that were answered, and so paid for, but gave nothing of use. `cost` as in `Reply`."""
+    """The usage of tries that were answered, and so paid for, but unusable. `cost` as in `Reply`."""
 
     tries: int
     usage: Usage = Usage()
@@ -158,13 +158,13 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """All that came of one call.
+    """The result of one call.
 
-    `cost` is in US dollars, None where no price is known. `latency` is seconds of the successful try.
-    `served_by` names the provider that really answered (routers), `model` the model it reported.
-    `flags` name oddities of the reply (`creval.models.answers.flags`). `lost` is the usage of earlier tries.
-    `record` names the line of the run's ledger that holds the call (roles other than the target). `bought`: an earlier
-    attempt at the run has paid for it (an answer of a batch).
+    `cost` is in US dollars, None if no price is known. `latency` is the duration of the successful try in seconds.
+    `served_by` names the provider that answered behind a router, `model` the model it reported. `flags` name oddities
+    of the reply (`creval.models.answers.flags`). `lost` is the usage of earlier tries. `record` names the line of the
+    run's ledger that holds the call (roles other than the target). `bought` says that an earlier attempt of the run
+    paid for it (an answer of a batch).
     """
 
     completions: Sequence[Completion]
@@ -192,12 +192,12 @@ class Reply:
 
     @property
     def message(self) -> Message:
-        """The first completion as the assistant's message, to go on from."""
+        """The first completion as a message of the assistant, for the next call."""
         return Message("assistant", self.text, self.tool_calls)
 
     @property
     def lack(self) -> str | None:
-        """Why the first completion is no whole answer: cut at the token limit, declined, or empty; None where it is."""
+        """Why the first completion is not a complete answer (cut at the token limit, declined or empty), or None."""
         first = self.completions[0] if self.completions else Completion("")
         if first.refusal or first.finish_reason == "content_filter":
             return "the model declined to answer"

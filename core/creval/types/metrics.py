@@ -11,8 +11,8 @@ __all__ = ["Estimate", "MetricResult", "StatusCounts"]
 
 @dataclass(frozen=True, slots=True)
 class StatusCounts:
-    """How many samples ended in each status. Their sum is the number of samples planned; of a metric, without those
-    that have no such number (`MissingScore`, SKIPPED).
+    """How many samples ended in each status. Their sum is the number of samples planned. A metric does not count
+    samples for which its score does not exist (`MissingScore`, SKIPPED).
     """
 
     scored: int = 0
@@ -29,11 +29,11 @@ class StatusCounts:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A point estimate with its uncertainty. None where it is undefined (one doc has no standard error).
+    """A point estimate with its uncertainty. Undefined numbers are None (one doc has no standard error).
 
-    `n` values in `clusters` docs or trials (`unit`) went in; `confidence` is the level of the interval; `method` names
-    how the interval was made: `clopper_pearson`, `t`, `log_t`, `logit_t`, `order_statistics`, `cluster_bootstrap`,
-    `none`. `no_interval` is the reason why there is none, where one was wanted.
+    It rests on `n` values in `clusters` docs or trials (`unit`). `confidence` is the level of the interval, `method`
+    how it was made: `clopper_pearson`, `t`, `log_t`, `logit_t`, `order_statistics`, `cluster_bootstrap`, `none`.
+    `no_interval` is the reason why there is none, if one was requested.
     """
 
     value: float | None
@@ -52,10 +52,10 @@ class Estimate:
 class MetricResult:
     """One metric of one task in one run, over all conditions or one (`condition` None means all).
 
-    `name` carries the resource in brackets where it is not the task's own: `drat[embedded/minilm]`.
-    `failed` is the policy for samples without a score: `zero` or `exclude` (None: that of the metrics it is made of);
-    `n_failed` is their number. `by` says of which group of docs it is, or which mean over groups.
-    `definition` says as plain data what the number is made of, so that the scores can be aggregated again.
+    `name` has the resource in brackets if it is not the task's default: `drat[embedded/minilm]`. `failed` is the policy
+    for samples without a score, `zero` or `exclude` (None: that of the metrics it is made of); `n_failed` is their
+    number. `by` names the group of docs, or which mean over groups it is. `definition` is plain data from which the
+    scores can be aggregated again.
     """
 
     name: str

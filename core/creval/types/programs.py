@@ -1,4 +1,4 @@
-"""Programs that a model wrote, what they may use, and what came of running them."""
+"""Programs that a model wrote, their limits, and the results of running them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["CaseResult", "Limits", "Program", "ProgramLanguage", "StopReason"]
 
 
 class ProgramLanguage(StrEnum):
-    """A programming language that a sandbox may run."""
+    """A programming language that a sandbox can run."""
 
     PYTHON = "python"
     CPP = "c++"
@@ -29,12 +29,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one case may use.
+    """The limits of one case.
 
-    `cpu_seconds` of processor time decide: they do not depend on what else the machine does. `wall_seconds` (None:
-    three times as many) are the backstop for a program that sleeps. `memory_bytes` is address space, `stack_bytes` the
-    main thread's stack. `output_bytes` bounds standard output, standard error and each file written; `scratch_bytes`
-    all files together.
+    `cpu_seconds` limits processor time, which does not depend on the load of the machine. `wall_seconds` (None: three
+    times as many) stops a program that sleeps. `memory_bytes` is address space, `stack_bytes` the main thread's stack.
+    `output_bytes` bounds standard output, standard error and each file written; `scratch_bytes` all files together.
     """
 
     cpu_seconds: float = 5.0
@@ -48,12 +47,12 @@ class Limits:
 
     @property
     def wall(self) -> float:
-        """The limit of wall time that holds, in seconds."""
+        """The effective limit of wall time, in seconds."""
         return 3.0 * self.cpu_seconds if self.wall_seconds is None else self.wall_seconds
 
 
 class StopReason(StrEnum):
-    """Why a program did not run to an end of its own."""
+    """Why a program was stopped before it ended by itself."""
 
     CPU = "cpu_time"
     WALL = "wall_time"
@@ -65,11 +64,11 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What one case did.
+    """The result of one case.
 
-    `exit_code` is None where a signal ended it, `signal` None where it exited; both are None where it never ran
-    (`not_compiled`, whose `stderr` holds the compiler's words) or could not be watched to its end (`tampered`).
-    `stop` None: it ended by itself. `memory_bytes` is the largest resident size.
+    `exit_code` is None if a signal ended it, `signal` is None if it exited. Both are None if it never ran
+    (`not_compiled`, with the compiler's messages in `stderr`) or could not be observed to its end (`tampered`). `stop`
+    is None if it ended by itself. `memory_bytes` is the largest resident size.
     """
 
     exit_code: int | None

@@ -1,4 +1,4 @@
-"""A Reply as plain data and back: for the run folder, the cache and replays."""
+"""Converts a Reply to plain data and back, for the run folder, the cache and replays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["lost_from_json", "lost_to_json", "reply_from_json", "reply_to_json"]
 
 
 def lost_to_json(lost: Lost) -> dict[str, Any]:
-    """Plain data of what tries took that gave nothing."""
+    """Return the usage of unusable tries as plain data."""
     usage = lost.usage
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     counts |= {"reasoning_tokens": usage.reasoning_tokens} if usage.reasoning_tokens else {}
@@ -21,12 +21,12 @@ def lost_to_json(lost: Lost) -> dict[str, Any]:
 
 
 def lost_from_json(data: Mapping[str, Any]) -> Lost:
-    """What `lost_to_json` wrote."""
+    """Return the usage that `lost_to_json` wrote."""
     return Lost(int(data["tries"]), Usage(**data["usage"]), data["cost"])
 
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:
-    """Plain data of a reply; what is empty is left out."""
+    """Return a reply as plain data, without empty members."""
     data: dict[str, Any] = {"completions": [_completion_to_json(c) for c in reply.completions]}
     usage = reply.usage
     data["usage"] = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
@@ -46,7 +46,7 @@ def reply_to_json(reply: Reply) -> dict[str, Any]:
 
 
 def reply_from_json(data: Mapping[str, Any]) -> Reply:
-    """The reply that `reply_to_json` wrote. Raises KeyError, TypeError or ValueError where it did not."""
+    """Return the reply that `reply_to_json` wrote. Raises KeyError, TypeError or ValueError for other data."""
     return Reply(
         completions=tuple(_completion_from_json(c) for c in data["completions"]),
         usage=Usage(**{name: int(count) for name, count in data.get("usage", {}).items()}),

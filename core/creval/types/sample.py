@@ -27,18 +27,18 @@ __all__ = [
 
 
 class Status(StrEnum):
-    """How a sample ended. Exactly one holds; every metric shows the counts of all six."""
+    """How a sample ended: exactly one status; every metric shows the counts of all six."""
 
     SCORED = "scored"  # answered, parsed and scored (in samples/: answered, scoring is a later step)
-    UNPARSED = "unparsed"  # answered, but no parser of the chain could read it
+    UNPARSED = "unparsed"  # answered, but the parser chain could not read it
     TRUNCATED = "truncated"  # cut at the token limit (finish_reason "length")
     REFUSED = "refused"  # the model or its filter declined
     ERRORED = "errored"  # a call or the scoring failed
-    SKIPPED = "skipped"  # not attempted: the budget ended, or the task cannot run on this model
+    SKIPPED = "skipped"  # not attempted: the budget was used up, or the task cannot run on this model
 
     @property
     def is_failure(self) -> bool:
-        """Whether the model itself failed, which a metric may count as zero. An errored sample is not its failure."""
+        """Whether the model itself failed, which a metric may count as zero; an errored sample is not its failure."""
         return self in (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 
 
@@ -55,11 +55,11 @@ class CallRecord:
     """One call of a sample: role, messages sent, the reply, or the error that ended it.
 
     `reply_data` is the stored reply, `reply` the same as an object.
-    `messages` holds only what was not in the call before it of the same role (`kept` counts the messages carried
-    over), so that a game of 50 turns is not stored quadratically. `settings` are the generation settings sent.
-    `lost` is the usage of tries that were answered but unusable. `tools` are what the model might
-    call, where they are others than in the call before. `output` says what was asked for where it is no answer
-    (`loglikelihood`): the completions are then the given texts, with their tokens.
+    `messages` holds only what was not in the previous call of the same role (`kept` counts the messages carried over),
+    so that the size of a game with many turns does not grow quadratically. `settings` are the generation settings sent.
+    `lost` is the usage of tries that were answered but unusable. `tools` are the tools that the model may call, if they
+    differ from those of the previous call. `output` says what was asked for if it is not an answer (`loglikelihood`):
+    the completions are then the request's texts, with their tokens.
     """
 
     role: str
@@ -74,14 +74,14 @@ class CallRecord:
 
     @property
     def reply(self) -> Reply | None:
-        """What came back: completions with finish reasons and log-probabilities, usage, cost. None where it failed."""
-        from creval.types.reply_json import reply_from_json  # made when asked for: most readers need no replies
+        """The reply: completions with finish reasons and log-probabilities, usage, cost. None if the call failed."""
+        from creval.types.reply_json import reply_from_json  # built on first use: most readers need no replies
 
         return None if self.reply_data is None else reply_from_json(self.reply_data)
 
 
 class ComponentFault(NamedTuple):
-    """A component that raised (`scorer bad`), its module, and the code of that: distribution, version and sha256."""
+    """A component that raised (`scorer bad`), its module, and that module's code: distribution, version and sha256."""
 
     component: str
     module: str
@@ -93,12 +93,12 @@ class Sample:
     """A finished sample, one line of `samples/<task>.jsonl`.
 
     `answers` are the final answer texts in order (one for a chat, three for three chains); the parser
-    chain reads each. `outcome` is plain data that a protocol reports beyond texts (moves of a game).
-    `doc_digest` replaces `doc` where the task stores docs by reference.
-    `faults` are the components that raised, where nothing else made it errored: it is made again once
-    their code has changed.
-    `status` is SCORED here where generation succeeded; scoring may still turn it to UNPARSED or ERRORED.
-    `media` are the images, audio and files of its messages by digest: in memory, until they are in the run folder.
+    chain reads each. `outcome` is plain data that a protocol reports beyond texts (e.g. the moves of a game).
+    `doc_digest` replaces `doc` if the task stores docs by reference.
+    `faults` are the components that raised, if nothing else made it errored: it is made again once their code has
+    changed.
+    `status` is SCORED if generation succeeded; scoring may still change it to UNPARSED or ERRORED. `media` are the
+    images, audio and files of its messages by digest, in memory until they are in the run folder.
     """
 
     key: SampleKey
@@ -117,10 +117,10 @@ class Sample:
 
 
 class MissingScore(NamedTuple):
-    """Why a sample lacks a score, and the reason.
+    """Why a sample lacks a score: a status and the reason.
 
-    UNPARSED: the answer is at fault. ERRORED: a part is. SKIPPED: there is no such number of this doc or solution, so
-    that it is in no metric made from the score and counts as no failure of the model.
+    UNPARSED: the answer is at fault. ERRORED: a component is. SKIPPED: the score does not exist for this doc or
+    solution, so the sample is in no metric made from it and does not count as a failure of the model.
     """
 
     status: Status
@@ -132,9 +132,8 @@ class ScoreRecord:
     """The score of a sample, one line of `scores/<task>.jsonl`.
 
     `scores` are named finite numbers. `details` is plain data that explains them (words kept, words
-    dropped ...). `route` names the parser that read the answer; `reason` says why a sample has no score.
-    Where a scorer failed and another did not, `missing` says of each score of the first why there is none.
-    `faults`: as of a Sample.
+    dropped ...). `route` names the parser that read the answer; `reason` says why a sample has no score. If one scorer
+    failed and another did not, `missing` gives the reason for each score of the first. `faults` as in Sample.
     """
 
     key: SampleKey
@@ -150,7 +149,7 @@ class ScoreRecord:
     def status_of(self, name: str) -> Status:
         """Return how the sample ended as far as one score is concerned.
 
-        A score that an errored sample has is one that a scorer gave before or in addition to the fault, so it counts.
+        An errored sample may have scores that were made before the fault or by another scorer; these count.
         """
         if name in self.missing:
             return self.missing[name].status

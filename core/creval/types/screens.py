@@ -1,4 +1,4 @@
-"""How a person sees and answers a task: what is shown, who shows it, and where it is shown."""
+"""How a person sees and answers a task: the view, the screen that makes it, and the seat that shows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["OptionGroup", "PastStep", "Screen", "ScreenOption", "Seat", "View"]
 
 @dataclass(frozen=True, slots=True)
 class ScreenOption:
-    """One thing that can be chosen. `value` is its name (unique in the view), `note` what is already known about it."""
+    """One option to choose. `value` is its name (unique in the view), `note` what is already known about it."""
 
     value: str
     note: str = ""
@@ -23,7 +23,7 @@ class ScreenOption:
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
-    """Options of one sort under a title, e.g. the actions of a game. `final`: choosing one of them ends the sample."""
+    """Options under a title, e.g. the actions of a game. `final`: choosing one of them ends the sample."""
 
     title: str
     options: tuple[ScreenOption, ...]
@@ -44,8 +44,8 @@ class View:
 
     `reading` is the text to work with (markdown where `markdown` is true), `guide` says in plain text how to play.
     Without `groups` the answer is free text; with `boxes` it is up to that many single words, one per line.
-    `media` are the images, audio and files of the messages; a page shows the images, a terminal where they are.
-    `sample` names the sample, so that a seat notices where the next begins.
+    `media` are the images, audio and files of the messages; a page shows the images, a terminal says where they are.
+    `sample` identifies the sample, so that a seat notices when the next one begins.
     """
 
     sample: str
@@ -70,9 +70,9 @@ class View:
 class Screen(Protocol):
     """Kind `screen`: how a person sees the tasks of one protocol; registered under the name of that protocol.
 
-    Registered under the name of a scorer it shows what that scorer asks of another role, to a person who plays it.
+    Registered under the name of a scorer, it shows the questions of that scorer to a person who plays the role.
 
-    It must show exactly what the messages tell a model: the doc in `request.origin` holds the answer key.
+    It must show exactly what a model gets in the messages; the doc in `request.origin` holds the answer key.
     """
 
     def view(self, request: GenerateRequest) -> View:
@@ -89,7 +89,7 @@ class Seat(Protocol):
     """Where a person sits: a terminal, a web page."""
 
     async def ask(self, view: View) -> str | None:
-        """Show a view and return the value chosen or the text written; None when the person stops.
+        """Show a view and return the value chosen or the text written, or None if the person stops.
 
         A seat refuses a choice that is not an option of the view, and asks again.
         """

@@ -27,7 +27,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's call of a tool. `arguments` is the text that the model wrote, which may be malformed."""
+    """A model's call of a tool. `arguments` is the text as the model wrote it, possibly malformed."""
 
     id: str
     name: str
@@ -35,7 +35,7 @@ class ToolCall:
 
     @property
     def values(self) -> Mapping[str, Any] | None:
-        """The arguments by name; None where their text is no JSON object. An empty text is no arguments."""
+        """The arguments by name; None if their text is not a JSON object. An empty text means no arguments."""
         if not self.arguments.strip():
             return {}
         try:
@@ -45,15 +45,15 @@ class ToolCall:
         return found if isinstance(found, dict) else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data; `malformed` where the arguments are no JSON object."""
+        """Return it as plain data, with `malformed` if the arguments are not a JSON object."""
         data: dict[str, Any] = {"id": self.id, "name": self.name, "arguments": self.arguments}
         return data if self.values is not None else {**data, "malformed": True}
 
 
 def tool_calls_from_json(data: Sequence[Mapping[str, Any]] | None) -> tuple[ToolCall, ...]:
-    """Return calls from plain data. Arguments may be an object there, and the id left out, as people write them.
+    """Return calls from plain data, in which arguments may be an object and the id may be missing.
 
-    Raises KeyError, TypeError where it is none.
+    Raises KeyError or TypeError for other data.
     """
     calls = []
     for number, each in enumerate(data or ()):
