@@ -1,4 +1,4 @@
-"""All tasks and suites that are installed, by name; loads them, and expands suites."""
+"""The index of all installed tasks and suites by name; loads tasks and expands suites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["TaskEntry", "TaskIndex", "yaml_files"]
 
 Named = str | Path | TaskFile
-"""A task as it is asked for: by name, by path, or by where it stands."""
+"""How a task may be named: by name, by path, or as a file and variant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class TaskEntry:
 def yaml_files(folder: Path) -> Iterator[Path]:
     """Yield the task and suite files of a folder and of `suites/` in it.
 
-    Files whose names start with _ are only included, unless they declare variants: these are tasks.
+    Files whose names start with _ exist only to be included, unless they declare variants, which are tasks.
     """
     for place in (folder, folder / "suites"):
         for name in _yaml_names(place):
@@ -53,7 +53,7 @@ def yaml_files(folder: Path) -> Iterator[Path]:
 
 
 def _yaml_names(folder: Path) -> Sequence[str]:
-    """Return the names of a folder's YAML files, sorted; none where there is no such folder."""
+    """Return the sorted names of a folder's YAML files; none if the folder does not exist."""
     try:
         with os.scandir(folder) as entries:
             named = [entry for entry in entries if entry.name.endswith((".yaml", ".yml"))]
@@ -75,7 +75,7 @@ class TaskIndex:
     # --- lists ---------------------------------------------------------------------------------------
 
     def headers(self) -> Sequence[TaskHeader]:
-        """Return the head of every task and suite, sorted by name; neither checked nor resolved."""
+        """Return the head of every task and suite, sorted by name, neither checked nor resolved."""
         included: dict[Path, Mapping[str, Any]] = {}
         headers = [read_header(entry.head, entry.plugin, self, included) for entry in self._entries()]
         return sorted(headers, key=lambda header: (header.name, header.plugin))
@@ -110,11 +110,11 @@ class TaskIndex:
     # --- names ---------------------------------------------------------------------------------------
 
     def find_file(self, name: str) -> TaskFile:
-        """Return where the task or suite called `name` or `plugin/name` stands."""
+        """Return the file (and variant) of the task or suite called `name` or `plugin/name`."""
         return self.find(name).head.place
 
     def read(self, file: Path) -> Document:
-        """Return what a YAML file holds; the index reads each file once."""
+        """Return the content of a YAML file; each file is read once."""
         if file not in self._documents:
             from creval.tasks.yaml.yaml_reader import read_yaml
 
@@ -122,7 +122,7 @@ class TaskIndex:
         return self._documents[file]
 
     def family(self, name: str) -> Sequence[TaskEntry]:
-        """Return the variants of the family called `name` or `plugin/name`; none where there is no such family."""
+        """Return the variants of the family called `name` or `plugin/name`; none if there is no such family."""
         plugin, _, short = name.rpartition("/")
         return [
             entry
@@ -136,8 +136,8 @@ class TaskIndex:
     def find(self, name: str) -> TaskEntry:
         """Return the entry called `name` or `plugin/name`.
 
-        Raises UnknownNameError with the nearest names, UsageError where the name is ambiguous, TaskError where a file
-        of this name is no task: what is wrong with it.
+        Raises UnknownNameError with the nearest names, UsageError if the name is ambiguous, and TaskError with the
+        problems of a file of this name that is not a task.
         """
         plugin, _, short = name.rpartition("/")
         entries = self._entries()
@@ -187,7 +187,7 @@ class TaskIndex:
         )
 
     def members(self, named: Named) -> Sequence[TaskHeader]:
-        """Return the heads of the variants of a family, by its name or the path of its file; else none."""
+        """Return the heads of a family's variants, by its name or the path of its file; none if it is not a family."""
         if isinstance(named, str) and not is_path(named):
             entries = self.family(named)
         else:
@@ -251,7 +251,7 @@ class TaskIndex:
         return Owner() if collected is None else Owner.of(self._plugins.info(collected[0]))
 
     def bounds(self, file: Path) -> Sequence[Path]:
-        """Return the folders that no path in a file may lead out of: its own, or those of its plugin."""
+        """Return the folders that paths in a file may not leave: its own, or those of its plugin."""
         real = file.resolve()
         for plugin, folder, resolved in self._real_folders:
             if real.is_relative_to(resolved):
@@ -288,12 +288,12 @@ class TaskIndex:
         return load_task(entry.head.place, self, self._plugins.registry)
 
     def expand(self, names_and_paths: Sequence[Named]) -> list[Task]:
-        """Load tasks, those that patterns match, and the tasks of suites, in order, each once, with distinct names.
+        """Load tasks, those that patterns match, and the tasks of suites: in order, each once, with distinct names.
 
-        The rule for names: a task keeps its name. With the label of a suite entry (`as: strict`) it is `name@strict`.
-        Where one task comes in several versions, those with overrides are `name@` and the first eight digits of
-        their hash. Where tasks of several plugins share a name, each is `plugin.name`.
-        Raises as `load` does; all problems of all files at once.
+        A task keeps its name where possible. With the label of a suite entry (`as: strict`) it is called `name@strict`.
+        If one task occurs in several versions, those with overrides are called `name@` and the first eight digits of
+        their hash. If tasks of several plugins share a name, each is called `plugin.name`.
+        Raises as `load` does, with all problems of all files.
         """
         from creval.tasks.suites import expand
 

@@ -1,6 +1,6 @@
-"""Reads a task with its includes and overrides and builds it.
+"""Loads a task: reads its file with includes and overrides, and turns the merged tree into a `Task`.
 
-Turns the merged tree of a task file into a `Task`, or reports everything that is wrong with it at once.
+All problems of a task are reported together.
 """
 
 from __future__ import annotations
@@ -48,9 +48,8 @@ __all__ = ["Lookup", "load_task"]
 DEFAULT_PROTOCOL = "chat"
 
 _NOT_HASHED = ("title", "description", "tests", "template", "cluster", "human", "parity", "named_by")
-
-"""What describes a task, is said to people alone, or shapes nothing but intervals. Every other key is hashed as it is
-stated, and only then: a key that a later version adds leaves the hash of every task without it as it was."""
+"""Keys that describe a task, concern people alone, or affect only intervals. Every other key is hashed as stated, and
+only if stated: a key that a later version adds leaves the hash of tasks without it unchanged."""
 
 _HASHED_ALWAYS = ("source", "id")
 
@@ -69,18 +68,18 @@ class _Parts:
     baselines: Mapping[str, FoundComponent]
 
     def acting(self) -> list[FoundComponent]:
-        """Return the components that make and score samples; a task with problems may lack some."""
+        """Return the components that make and score samples; in a task with problems some may be missing."""
         return [*([self.protocol] if self.protocol else []), *self._parsers(), *self.score, *self.baselines.values()]
 
     def _parsers(self) -> list[FoundComponent]:
         return [parser for chain in (self.parse, *self.readings.values()) for parser in chain]
 
     def used(self) -> list[FoundComponent]:
-        """Return every component that is there."""
+        """Return all components."""
         return [*self.acting(), *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
 
     def references(self) -> dict[str, Any]:
-        """Return them as the fields of a task without problems."""
+        """Return the components as fields of `Task`, for a task without problems."""
         assert self.dataset is not None and self.protocol is not None
         return {
             "dataset": self.dataset[0],
@@ -94,7 +93,7 @@ class _Parts:
         }
 
     def canonical(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the sections made of components as plain data that does not depend on how they are written."""
+        """Return the sections made of components as plain data, the same however they are written."""
         assert self.dataset is not None and self.protocol is not None
         reference, source = self.dataset
         later = {
@@ -103,7 +102,7 @@ class _Parts:
             if key not in _HASHED_ALWAYS and key in resolved["dataset"] and key not in source.ref.parameters
         }
         readings = {name: [found.canonical() for found in chain] for name, chain in self.readings.items()}
-        # As written, not as resolved: which other plugins are installed must not change the hash.
+        # As written, not as resolved: the hash must not depend on which other plugins are installed.
         return {
             "dataset": [source.canonical(), reference.id_field, *([later] if later else [])],
             "protocol": self.protocol.canonical(),
@@ -119,7 +118,7 @@ class _Parts:
 
 
 def _metric_content(metric: MetricSpec, found: FoundComponent) -> Mapping[str, Any]:
-    """What a metric is, with the plain name of its aggregation, whoever else may have one of that name."""
+    """Return a metric's content for the hash, with the unqualified name of its aggregation."""
     content = dict(metric.content())
     return content | {"aggregate": {**content["aggregate"], "name": found.component.name}}
 
@@ -127,7 +126,7 @@ def _metric_content(metric: MetricSpec, found: FoundComponent) -> Mapping[str, A
 def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_files: bool = False) -> Task:
     """Read a task. `root` is a tree without includes (see `creval.tasks.yaml.includes`).
 
-    With `find_files` a data file that does not exist is a problem. Raises TaskError with every problem.
+    With `find_files` a missing data file is a problem. Raises TaskError with every problem.
     """
     root = _without_nulls(root)
     shape = problems_of(root, named_validator("task"))
@@ -171,7 +170,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
 
 
 def _read_parts(reading: Reading, find_files: bool) -> tuple[_Parts, ScoreNames | None, Sequence[Condition]]:
-    """Read the sections that are made of components. Returns them, the names of the scores, and the conditions."""
+    """Read the sections made of components. Return the components, the names of the scores, and the conditions."""
     protocol = _read_protocol(reading)
     conditions = read_conditions(reading, protocol.component if protocol else None)
     dataset = read_dataset(reading, str(reading.value("task", "")), find_files)
@@ -218,7 +217,7 @@ def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Exa
 
 
 def _without_nulls(root: Node) -> Node:
-    """Leave out empty sections: `baselines:` with nothing after it is as if it were not there."""
+    """Remove empty sections, such as `baselines:` with nothing after it."""
     if not root.is_mapping:
         return root
     return Node({key: node for key, node in root.value.items() if node.value is not None}, root.place, root.key)
@@ -250,7 +249,7 @@ def _origins(root: Node) -> Mapping[str, str]:
 
 
 def _hash(resolved: Mapping[str, Any], parts: _Parts, owner: Owner) -> str:
-    """Return the sha256 of what the task is: its resolved content and the plugin's version; not how it is described."""
+    """Return the sha256 of a task's resolved content and its plugin's version, without descriptive keys."""
     content = {key: value for key, value in resolved.items() if key not in _NOT_HASHED}
     content.update(parts.canonical(resolved), plugin=owner.plugin, plugin_version=owner.version)
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -263,7 +262,7 @@ def _in_order(problems: Sequence[Problem]) -> Sequence[Problem]:
 
 
 class Lookup(Library, Protocol):
-    """What loading needs of the index: files, by name or path, and the plugin that a file belongs to."""
+    """The part of the index that loading uses: files by name or path, and the plugin that a file belongs to."""
 
     def owner(self, file: Path) -> Owner: ...
 
@@ -271,9 +270,9 @@ class Lookup(Library, Protocol):
 def load_task(
     place: TaskFile, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides] = (), find_files: bool = False
 ) -> Task:
-    """Load one task; overrides are laid over it in order. Raises TaskError with every problem.
+    """Load one task and apply overrides in order. Raises TaskError with every problem.
 
-    With `find_files` a data file that does not exist is a problem too.
+    With `find_files` a missing data file is a problem too.
     """
     document = read_merged(place, lookup)
     problems: list[Problem] = list(document.problems)
@@ -294,9 +293,9 @@ def load_task(
 
 
 def _base(place: TaskFile, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides]) -> Task | None:
-    """Return the task of a plugin that a task from elsewhere builds on, None for a plugin's own tasks and variants.
+    """Return the plugin's task that a task from outside the plugin builds on; None for the plugin's own tasks.
 
-    A file that is only ever included (`_game.yaml`) and a template (`template: true`) are no tasks to compare with.
+    A file that is only included (`_game.yaml`) and a template (`template: true`) do not count as such a task.
     """
     own = lookup.owner(place.file).plugin
     changed = any(lookup.owner(given.node.place.file).plugin != own for given in overrides)

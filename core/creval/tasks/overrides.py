@@ -1,4 +1,4 @@
-"""Lays the overrides of a suite over the tree of a task, before the task is checked.
+"""Applies the overrides of a suite to the tree of a task, before the task is checked.
 
 conditions, generation, resources, roles, dataset   merge by the rule of creval.tasks.yaml.includes
 repeats                                             replaces
@@ -28,9 +28,9 @@ _OF_ONE_TASK = ("protocol", "dataset")
 class Overrides:
     """The overrides of one place in a suite.
 
-    `node` is the mapping they are in (other keys are ignored), `path` its key path. With `group` they hold for
-    several tasks: a resource, role, parser or scorer that a task does not have is passed over, and `unmatched()`
-    returns which names no task had.
+    `node` is the mapping that holds them (other keys are ignored), `path` its key path. With `group` they apply to
+    several tasks: a resource, role, parser or scorer that a task lacks is skipped, and `unmatched()` reports the names
+    that no task had.
     """
 
     node: Node
@@ -46,7 +46,7 @@ class Overrides:
         self._matched.add(path)
 
     def unmatched(self) -> list[Problem]:
-        """Return a problem for every named part that no task of the group has, and for keys no group can have."""
+        """Return a problem for every name that no task of the group has and every key that groups cannot override."""
         problems = []
         for key in (*_NAMED, *_COMPONENTS):
             section = self.node.get(key)
@@ -64,7 +64,7 @@ class Overrides:
 
 
 def apply_overrides(root: Node, overrides: Overrides) -> tuple[Node, list[Problem]]:
-    """Return the tree with the overrides laid over it, and what is wrong with them."""
+    """Return the tree with the overrides applied, and their problems."""
     return _Application(root, overrides).run()
 
 
@@ -95,7 +95,7 @@ class _Application:
         return Node(self._members, self._root.place, self._root.key), self._problems
 
     def _named(self, key: str, section: Node | None) -> None:
-        """Merge `resources` or `roles`: only names that the task has."""
+        """Merge `resources` or `roles`, only under names that the task has."""
         if section is None or not section.is_mapping:
             return
         own = self._members.get(key)

@@ -1,7 +1,4 @@
-"""Examples before the question that the user asks for, in place of the task's own number.
-
-The system message that the user puts before every prompt.
-"""
+"""Applies what a user changes in the prompts of tasks: the number of examples, and a system message."""
 
 from __future__ import annotations
 
@@ -22,24 +19,25 @@ _PROMPT = "prompt"
 
 
 def with_examples(task: Task, number: int | None, registry: Registry) -> Task:
-    """Return the task with so many examples before the question; None: as it is, 0: with none.
+    """Return the task with this number of examples before the question (None: unchanged).
 
-    One that states `few_shot` keeps all but the number. Otherwise they are the first docs of its own data, as turns of
-    the conversation, and answer what the task's ceiling says of them. Raises UsageError where it takes none.
+    A task that states `few_shot` keeps everything but the number. For others the examples are the first docs of the
+    task's data, as turns of the conversation, with the answers of the task's ceiling. Raises UsageError if the task
+    cannot have examples.
     """
     if number is None:
         return task
     few_shot = None
     if number or (
         task.few_shot is not None and task.few_shot.header is not None
-    ):  # the header stands without them, too
+    ):  # the header is shown without examples, too
         few_shot = _examples(task, registry) if task.few_shot is None else task.few_shot
         few_shot = replace(few_shot, number=number)
     return replace(task, dataset=replace(task.dataset, few_shot=few_shot))
 
 
 def _examples(task: Task, registry: Registry) -> FewShot:
-    """Return how a task that states none takes examples."""
+    """Return the `few_shot` of a task that does not state it."""
     protocol = registry.get("protocol", task.protocol.name)
     roles = [message.role for message in task.prompts.get(_PROMPT, ())]
     if _PROMPT not in protocol.prompts or "user" not in roles:
@@ -67,7 +65,7 @@ def _examples(task: Task, registry: Registry) -> FewShot:
 
 
 def check_system(tasks: Sequence[Task], registry: Registry, people: bool) -> None:
-    """Raises UsageError where a task or a person cannot be given a system message."""
+    """Raise UsageError if a task or a person cannot get a system message."""
     if people:
         raise UsageError("a person is given no system message", where="--system", fix="Leave it out.")
     for task in tasks:
@@ -78,13 +76,13 @@ def check_system(tasks: Sequence[Task], registry: Registry, people: bool) -> Non
 
 
 def _own_way(protocol: Component, setting: str, value: str) -> str:
-    """Return what to do in place of an option: the protocol's own setting for it, where conditions vary one."""
+    """Return what to use instead of an option: the protocol's own setting if conditions can vary it."""
     varies = varied_settings(protocol)
     return f"Use --condition {setting}={value}." if setting in varies else "Leave the task or the option out."
 
 
 def with_system(messages: Sequence[Message], system: str | None) -> Sequence[Message]:
-    """Return messages that begin with a text as system message; their own one follows it in the same message."""
+    """Return messages with a text as system message, put before their own system message if there is one."""
     if system is None:
         return messages
     if not messages or messages[0].role != "system":

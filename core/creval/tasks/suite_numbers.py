@@ -1,4 +1,4 @@
-"""Reads and checks the numbers of a suite: means of one metric over its tasks, or of named metrics of named tasks."""
+"""Reads and checks the numbers of a suite: means of one metric over its tasks, or of stated metrics of stated tasks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from creval.tasks.yaml.nodes import Node, plain, problem_at
 __all__ = ["SHARES", "is_named", "lacking_metrics", "lacking_tasks", "read_numbers"]
 
 SHARES = ("rate", "pass@k", "all", "consistency")
-"""Aggregations whose value is from 0 to 1 whatever the scores are."""
+"""Aggregations whose value is always between 0 and 1."""
 
 
 def read_numbers(root: Node, plugin: str, problems: list[Problem]) -> Iterator[tuple[SuiteMetric, Node]]:
-    """Yield the numbers that a suite reports, each with its place; faults are added to `problems`."""
+    """Yield the numbers of a suite, each with its place; faults are added to `problems`."""
     data, listed = plain(root), root.get("metrics")
     nodes = listed.value if listed is not None else ()
     every = [plain(node) for node in nodes]
@@ -68,12 +68,12 @@ def _names(given: Any) -> tuple[str, ...]:
 
 
 def is_named(task: Task, names: Sequence[str]) -> bool:
-    """Whether one of the names is the task's: short, with its plugin, or with its label."""
+    """Whether one of the names is the task's, alone, with its plugin or with its label."""
     return any(name in (task.name, task.short_name, f"{task.plugin}/{task.short_name}") for name in names)
 
 
 def lacking_metrics(task: Task, numbers: Sequence[tuple[SuiteMetric, Node]]) -> Iterator[Problem]:
-    """Yield a problem for each number of a suite that a task has no metric for, or none that can be scaled."""
+    """Yield a problem for each number of a suite for which the task has no metric, or none that can be scaled."""
     known = {metric.name: metric for metric in task.every_metric}
     for number, node in numbers:
         parts = [part for part in number.parts if is_named(task, part.tasks)]
@@ -89,7 +89,7 @@ def lacking_metrics(task: Task, numbers: Sequence[tuple[SuiteMetric, Node]]) -> 
 
 
 def _unscaled(metric: MetricSpec | CombinedMetric, part: SuitePart) -> tuple[str, str] | None:
-    """Say why a metric cannot be put on a scale from 0 to 1 on which more is better, and what to do."""
+    """Return why a metric cannot be scaled to 0 to 1 with higher being better, and how to fix it."""
     if metric.higher_is_better is not True:
         return "is not better where it is higher", "A number with `of` takes no such metric."
     if part.range is not None:
@@ -101,7 +101,7 @@ def _unscaled(metric: MetricSpec | CombinedMetric, part: SuitePart) -> tuple[str
 
 
 def lacking_tasks(number: SuiteMetric, node: Node, tasks: Sequence[Task]) -> Iterator[Problem]:
-    """Yield a problem for each task that a number of a suite names and the suite does not have."""
+    """Yield a problem for each task that a number of a suite names but the suite lacks."""
     for name in dict.fromkeys(name for part in number.parts for name in part.tasks):
         if not any(is_named(task, [name]) for task in tasks):
             near = nearest(name, [task.short_name for task in tasks])

@@ -33,15 +33,15 @@ class _Entry(Protocol):
 
 
 class Index(Lookup, Protocol):
-    """What expanding needs of the index."""
+    """The part of the index that expanding uses."""
 
     def entry(self, named: str | Path | TaskFile) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A task to load: where it stands, the overrides from the innermost suite outwards, its label, and the numbers of
-    suites that it goes into, each with its place.
+    """A task to load: its file, the overrides from the innermost suite outwards, its label, and the suites' numbers
+    that include it, each with its place.
     """
 
     place: TaskFile
@@ -61,7 +61,7 @@ def expand(entries: Sequence[_Entry], index: Index, registry: Registry) -> list[
 
 
 def check_suite(head: Head, index: Index, registry: Registry) -> Sequence[Problem]:
-    """Return everything that is wrong with a suite, overrides applied to its tasks included."""
+    """Return every problem of a suite, including those of overrides applied to its tasks."""
     expansion = _Expansion(index, registry)
     expansion.load(list(expansion.plan(head, (), ())))
     return list(dict.fromkeys(expansion.problems))
@@ -69,7 +69,7 @@ def check_suite(head: Head, index: Index, registry: Registry) -> Sequence[Proble
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A loaded task as one place of the suites asks for it."""
+    """A loaded task in the version that one entry of a suite requires."""
 
     task: Task
     label: str | None

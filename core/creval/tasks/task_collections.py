@@ -1,4 +1,4 @@
-"""Tasks of another tool that a plugin lists by name and writes as task files when they are first used."""
+"""Collections: tasks of another tool that a plugin lists by name and writes as task files on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CollectedTask", "Collections", "TaskCollection"]
 
 
 class CollectedTask(NamedTuple):
-    """What a list shows of a task, or of a suite, of a collection; `name` is without the plugin's."""
+    """A list entry for a task or suite of a collection; `name` does not contain the plugin."""
 
     name: str
     title: str = ""
@@ -25,7 +25,7 @@ class CollectedTask(NamedTuple):
 
 
 class TaskCollection(Protocol):
-    """What the hook `creval_task_collection` names. Making one, and its names, must be cheap: `creval ls` does both."""
+    """The object named by the hook `creval_task_collection`; creating it and its names must be fast (`creval ls`)."""
 
     @property
     def title(self) -> str:
@@ -33,7 +33,7 @@ class TaskCollection(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where its task files are written: a cache, in which nothing else is."""
+        """The folder for its task files: a cache that contains nothing else."""
 
     def tasks(self) -> Sequence[CollectedTask]:
         """Return all names."""
@@ -42,11 +42,11 @@ class TaskCollection(Protocol):
         """Whether there is a task or suite of this name."""
 
     def file(self, name: str) -> Path:
-        """Return the file of a task or suite, written now where it is not there. Raises CrevalError."""
+        """Return the file of a task or suite, and write it first if it is missing. Raises CrevalError."""
 
 
 class Collections:
-    """The collections of all plugins, by plugin; each is made when it is first asked for."""
+    """The collections of all plugins, by plugin, each created on first use."""
 
     def __init__(self, plugins: Plugins) -> None:
         self._targets = plugins.collections
@@ -58,7 +58,7 @@ class Collections:
         return list(self._targets)
 
     def of(self, plugin: str) -> TaskCollection | None:
-        """Return a plugin's collection, or None. Raises PluginError where it cannot be made."""
+        """Return a plugin's collection, or None. Raises PluginError if it cannot be created."""
         if plugin not in self._targets:
             return None
         if plugin not in self._made:
@@ -72,19 +72,19 @@ class Collections:
         return self._made[plugin]
 
     def file(self, plugin: str, name: str) -> Path | None:
-        """Return the file of a task, None where the plugin has no collection or that no such task."""
+        """Return the file of a task, or None if the plugin has no collection or its collection no such task."""
         found = self.of(plugin)
         return found.file(name) if found is not None and found.has(name) else None
 
     def matching(self, pattern: str) -> Sequence[tuple[str, CollectedTask]]:
-        """Return (plugin, task) of the names that a pattern `plugin/...` fits; none where it names no collection."""
+        """Return (plugin, task) for the names that a pattern `plugin/...` matches; none if it names no collection."""
         plugin, _, short = pattern.partition("/")
         found = self.of(plugin)
         fits = re.compile(translate(short)).match
         return [] if found is None else [(plugin, task) for task in found.tasks() if fits(task.name)]
 
     def owner(self, file: Path) -> tuple[str, Path] | None:
-        """Return plugin and folder of the collection that a file (resolved) was written by, or None."""
+        """Return plugin and folder of the collection that wrote a file (a resolved path), or None."""
         for plugin in self._targets:
             found = self.of(plugin)
             if found is not None and file.is_relative_to(found.folder.resolve()):

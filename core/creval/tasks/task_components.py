@@ -1,4 +1,4 @@
-"""Reads components out of task YAML: their three ways of being written, their names and their parameters.
+"""Reads components in task YAML: the forms in which they may be written, their names and their parameters.
 
 parse: json_array                        a name alone
 parse: {name: json_array, unique: true}  the name with parameters
@@ -27,10 +27,10 @@ COMPONENT_KEY = "x-component"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A component as it is written: its name, where that stands, and its parameters as a mapping node.
+    """A component as written: its name, the node of the name, and its parameters as a mapping node.
 
-    `bare` is a value that stands for the positional parameter. `path` is the key path of the parameters. `beside` are
-    keys that may stand among the parameters and are none of them: `name`, or what the core reads there.
+    `bare` is the value of the positional parameter, written alone. `path` is the key path of the parameters. `beside`
+    are keys that may be among the parameters but are not parameters: `name`, or keys that the core reads.
     """
 
     name: str
@@ -56,7 +56,7 @@ class FoundComponent:
 
 
 def whole(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[Component]:
-    """Yield a component and, however deep, those that are in its parameters: what one asks, the outermost needs."""
+    """Yield a component and all components nested in its parameters: the outermost needs what any of them needs."""
     for part, _ in whole_refs(component, ref, registry):
         yield part
 
@@ -74,7 +74,7 @@ def whole_refs(component: Component, ref: ComponentRef, registry: Registry) -> I
 
 
 def unfold(node: Node, path: KeyPath) -> Written | Problem:
-    """Bring the ways of writing a component to one."""
+    """Bring the forms of a component into one."""
     if isinstance(node.value, str):
         return Written(node.value, node, Node({}, node.place), path)
     if isinstance(node.value, Mapping):
@@ -96,9 +96,9 @@ def unfold(node: Node, path: KeyPath) -> Written | Problem:
 
 
 class ComponentReader:
-    """Finds components in the registry on behalf of a plugin's task and checks their parameters.
+    """Finds components in the registry for a plugin's task and checks their parameters.
 
-    Everything wrong is appended to `problems`; what is returned is None then.
+    Methods append faults to `problems`, and then return None.
     """
 
     def __init__(self, registry: Registry, plugin: str, problems: list[Problem]) -> None:
@@ -128,7 +128,7 @@ class ComponentReader:
         return FoundComponent(ComponentRef(self._unambiguous(component), values), component, written)
 
     def find(self, kind: Kind, name: str, node: Node, path: KeyPath) -> Component | None:
-        """Find a registration: the task's own plugin first, then the core, then whoever has it alone."""
+        """Find a registration: the task's own plugin first, then the core, then the only other plugin that has it."""
         try:
             return self._registry.get(kind, name, prefer=self._plugin)
         except UnknownNameError as error:
@@ -160,7 +160,7 @@ class ComponentReader:
         path = written.path
         try:
             problems = problems_of(parameters, validator_for(component.parameters), path, written.beside)
-        except Exception as error:  # the schema is a plugin's: a faulty one may fail in any way
+        except Exception as error:  # a plugin's schema: a faulty one may fail in any way
             message = f"the plugin {component.plugin} declares a faulty JSON Schema for {component.name!r}: {error}"
             self._problems.append(problem_at(parameters.place, " ".join(message.split())[:300], path))
             return None
@@ -168,7 +168,7 @@ class ComponentReader:
         return None if problems else self._values(component.parameters, parameters, path)
 
     def _values(self, schema: Mapping[str, Any], parameters: Node, path: KeyPath) -> Mapping[str, Any] | None:
-        """Return parameters as plain data, those that are components themselves as references."""
+        """Return parameters as plain data, with components among them as references."""
         properties = schema.get("properties", {})
         values: dict[str, Any] = {}
         sound = True

@@ -1,4 +1,4 @@
-"""A task as the rest of creval sees it: frozen, resolved, validated."""
+"""The model of a task: frozen, resolved and validated."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class ComponentRef:
 
 @dataclass(frozen=True, slots=True)
 class ScorerRef(ComponentRef):
-    """A scorer of a task: the reading of the answers that it scores, and what its scores are called.
+    """A scorer of a task: the reading of the answers that it scores, and the names of its scores.
 
-    `label` (YAML: `as`) is the name of its score, or precedes the names where it gives several (`single` is false).
-    `suffix` is the reading that is put behind them: `exact_match@strict`. `position` is its place in the file.
+    `label` (YAML: `as`) is the name of its score, or a prefix if it produces several (`single` is false). `suffix` is
+    the reading, appended to the names: `exact_match@strict`. `position` is its place in the file.
     """
 
     reading: str = ""
@@ -62,16 +62,16 @@ class ScorerRef(ComponentRef):
 
     @property
     def renames(self) -> bool:
-        """Whether its scores have other names than the component gives them."""
+        """Whether its scores have other names than in the component."""
         return bool(self.label or self.suffix)
 
     def named(self, score: str) -> str:
-        """Return what the task calls a score of the component."""
+        """Return the task's name for a score of the component."""
         name = score if not self.label else self.label if self.single else f"{self.label}_{score}"
         return f"{name}@{self.suffix}" if self.suffix else name
 
     def own(self, name: str) -> str | None:
-        """Return the component's name for a score of the task; None where that is none of its scores."""
+        """Return the component's name for a score of the task, or None if it is not one of its scores."""
         if self.suffix and not name.endswith(f"@{self.suffix}"):
             return None
         name = name.removesuffix(f"@{self.suffix}") if self.suffix else name
@@ -81,17 +81,17 @@ class ScorerRef(ComponentRef):
 
 
 SPLIT_WORDS = ("lines", "numbered")
-"""The words of a field's `split` that are no separators."""
+"""The words that `split` of a field accepts besides separators."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRef:
-    """A field of the docs that the task file makes: of the row's field `source`, or with a fixed `value`.
+    """A field of the docs that the task file defines: from the row's field `source`, or with a fixed `value`.
 
-    `source` may be a path such as `answers.0.text`. Of its text `pattern` takes what its first group matches (without a
-    group the whole match), with `find_all` of each match; `replace` are (pattern, text) to put in place of matches.
-    `split` makes a list of it: a separator, `lines`, or `numbered`. `number` reads it as a number. A list is taken
-    member by member.
+    `source` may be a path such as `answers.0.text`. `pattern` selects from its text the match of its first group
+    (without a group the whole match), with `find_all` every match. `replace` are pairs (pattern, replacement). `split`
+    turns the text into a list: by a separator, `lines`, or `numbered`. `number` reads it as a number. All this applies
+    to each member of a list.
     """
 
     name: str
@@ -106,13 +106,13 @@ class FieldRef:
 
 @dataclass(frozen=True, slots=True)
 class ChoicesRef:
-    """A question of several choices: the field with their list (or a field each), and that which says the right one.
+    """A multiple-choice question: the field with the choices (or a field for each), and the field of the answer.
 
-    `answer_is`: it holds the place from 0 (`index`) or 1 (`number`), a letter, a label, the choice's own text, or a
-    list with 1 for each right choice and 0 for the others (`flags`). With `duplicates` a wrong choice may be the same
-    text as the right one.
-    `labels` are written before the choices in place of A, B, C: given in order, or a field with as many as there are
-    choices. With a `seed` the choices are shuffled, each doc's in its own order; the labels stay in theirs.
+    `answer_is` says what the latter holds: the index from 0 (`index`) or 1 (`number`), a letter, a label, the text of
+    the choice, or a list with 1 for each right choice and 0 for the others (`flags`). With `duplicates` a wrong choice
+    may have the same text as the right one.
+    `labels` replace A, B, C before the choices: a list in order, or a field with one label per choice. With a `seed`
+    the choices of each doc are shuffled in an order of their own; the labels keep their order.
     """
 
     source: str | Sequence[str]
@@ -124,7 +124,7 @@ class ChoicesRef:
 
 
 class PromptPart(NamedTuple):
-    """A part of a templated message: a text, or media that the template names by a field of the doc."""
+    """A part of a templated message: a text, or media that the template names through a field of the doc."""
 
     kind: Literal["text"] | PartKind
     template: str
@@ -133,9 +133,9 @@ class PromptPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One templated message of a prompt; `file` and `line` are where its text stands (maybe in an included file).
+    """One templated message of a prompt; `file` and `line` locate its text, possibly in an included file.
 
-    Of a message in `parts` the `template` holds the templates of all parts, one after the other.
+    If a message has `parts`, `template` is the templates of all parts, one after the other.
     """
 
     role: Literal["system", "user", "assistant"]
@@ -147,11 +147,11 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True)
 class FewShot:
-    """Examples put before the question: how many, drawn by which seed (None: the first), from where, and how.
+    """Examples before the question: how many, from which data, drawn with which seed (None: the first), in which form.
 
-    `pool` are other data than the task's own. `same` is a field: the examples of a doc are those with its own value of
-    it. `turns`: as messages of user and assistant; else as text before the question. `answer` is the template of an
-    example's answer, `header` that of a text which stands once before them.
+    `pool` is set if they come from other data than the task's. `same` names a field: a doc gets examples with the same
+    value of it. `turns`: as messages of user and assistant, else as text before the question. `answer` is the template
+    of an example's answer, `header` that of a text that precedes all examples.
     """
 
     number: int
@@ -169,12 +169,12 @@ class DatasetRef:
     """Where docs come from: `source` (a component of kind `source`) and its parameters.
 
     `id_field` names the field that identifies a doc; without it docs are numbered from 0.
-    `base` is the folder that relative files are taken from: that of the YAML file which names the data. `package` is
-    the folder of the task's plugin package (None: a task outside every plugin), `task` the task's short name.
-    `sample` is (number, seed) of a fixed subset of the docs, None for all of them. `fields` and `choices` are what the
-    task file makes of a row, `few_shot` where each doc's examples come from. `mirrored_by_task`: of a local mirror only
-    the file under the task's name will do, as those under the dataset's own name are another split. `media` are the
-    fields that prompts take images, audio or files from. `where`, `columns` and `take` choose rows and their columns.
+    Relative files are looked up in `base`, the folder of the YAML file that names the data. `package` is the folder of
+    the task's plugin package (None: a task outside every plugin), `task` the task's short name. `sample` is (number,
+    seed) of a fixed subset of the docs, None for all of them. `fields` and `choices` define fields made from a row,
+    `few_shot` the source of each doc's examples. `mirrored_by_task`: in a local mirror only a file with the task's name
+    fits, since files with the dataset's name hold another split. `media` are the fields from which prompts take images,
+    audio or files. `where`, `columns` and `take` select rows and columns.
     """
 
     source: str
@@ -196,9 +196,9 @@ class DatasetRef:
 
 @dataclass(frozen=True, slots=True)
 class HumanWording:
-    """What people are asked in place of the prompt (YAML: `human`).
+    """The wording for people, in place of the prompt (YAML: `human`).
 
-    `words` are the boxes for single words that they are given (0: a free text); `guide` is further help, in plain text.
+    `words` is the number of boxes for single words (0: free text); `guide` is further help in plain text.
     """
 
     prompt: PromptMessage
@@ -208,15 +208,14 @@ class HumanWording:
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """One metric: which score it is made `source` (YAML: from) of, how it is aggregated, and what a failure counts.
+    """One metric: the score `source` (YAML: from), how it is aggregated, and how failed samples count.
 
     `failed`: `zero` counts a sample without a score as 0, `exclude` leaves it out.
-    `failed_value` replaces the 0 where 0 is not the worst (e.g. a count). `ci` says how the interval is made,
-    `range` between which values the metric lies (None: no bound), `binary` that each score is 0 or 1.
-    `weight` is the score that each sample counts by in the mean. `group` is the field of the docs by which these are
-    taken together: docs of one group are one cluster. `by` is a field of the docs: the metric is also reported for
-    each of its values, and as means over these; `average` says which of them the metric itself is. `stated` are the
-    keys that the file states.
+    `failed_value` replaces the 0 if 0 is not the worst value (e.g. of a count). `ci` is the method of the interval,
+    `range` the bounds of the metric (None: no bound), `binary` says that each score is 0 or 1. `weight` is the score
+    that weights each sample in the mean. `group` is a field of the docs: docs with the same value of it form one
+    cluster. `by` is a field of the docs: the metric is also reported for each of its values, and as means over these;
+    `average` says which of the means the metric itself is. `stated` are the keys that the file states.
     """
 
     name: str
@@ -239,11 +238,11 @@ class MetricSpec:
     stated: frozenset[str] = frozenset()
 
     def content(self) -> Mapping[str, Any]:
-        """Return what of the metric makes the task what it is, for its hash.
+        """Return the part of the metric that is in the task's hash.
 
-        It always has the keys of the first version of the format, with that version's defaults (`_SILENT`) where the
-        file states none, so that a default may change. It has a later key only if the file states it, and never one
-        that concerns intervals alone. So runs made by an earlier version remain runs of the task.
+        It always has the keys of the first version of the format, with that version's defaults (`_SILENT`) for keys
+        that the file does not state, so that defaults may change. It has a later key only if the file states it, and
+        never one that concerns only intervals. So runs made by an earlier version remain runs of the task.
         """
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         content = {key: said[key] for key in ("name", "source", "primary")}
@@ -262,13 +261,13 @@ _SILENT: Mapping[str, Any] = {
     "unit": None,
     "description": "",
 }
-"""The first optional keys of a metric, and what the hash takes each for where a file is silent. Never changes."""
+"""The optional keys of the first format, with the values that the hash uses for unstated keys; never changed."""
 _NEVER_HASHED = frozenset({"range", "binary", "stated"})
 
 
 @dataclass(frozen=True, slots=True)
 class CombinedMetric:
-    """A metric made of other metrics of the task (YAML: `of`): `how` says what of those that `parts` name."""
+    """A metric computed (by `how`) from other metrics of the task, named in `parts` (YAML: `of`)."""
 
     name: str
     how: str
@@ -282,9 +281,9 @@ class CombinedMetric:
 
 
 class SuitePart(NamedTuple):
-    """Metrics of some tasks in a number of a suite (YAML: an entry of `of`): their mean counts by `share`.
+    """Metrics of some tasks in a number of a suite (YAML: an entry of `of`); their mean is weighted by `share`.
 
-    Each is put on a scale from 0 to 1 by `range`, or by its own range.
+    Each metric is scaled to 0 to 1 by `range`, or by the metric's own range.
     """
 
     share: float
@@ -296,7 +295,8 @@ class SuitePart(NamedTuple):
 class SuiteMetric(NamedTuple):
     """One number of a suite (YAML: `metrics` of a suite): the mean of the metric `source` of its tasks.
 
-    `average`: tasks count alike (`macro`), by their number of values (`weighted`), or the number is made of `parts`.
+    `average`: tasks count equally (`macro`) or by their number of values (`weighted`), or the number is made of
+    `parts`.
     """
 
     suite: str
@@ -319,7 +319,7 @@ class TaskSource:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Between which values (both included) a score must lie; both equal: exactly this one."""
+    """The bounds (inclusive) of a score in a test; equal bounds require exactly this value."""
 
     low: float
     high: float
@@ -327,9 +327,9 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One completion of a test. `when`: said to every question in whose last message this text occurs.
+    """One completion in a test. With `when` it answers every question whose last message contains this text.
 
-    `logprobs` are the tokens with their natural-log probabilities and the alternatives at their place.
+    `logprobs` are the tokens with their natural-log probabilities and the alternatives at their positions.
     """
 
     text: str = ""
@@ -341,12 +341,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An entry of `tests:`: what a model might say, and how it must be judged.
+    """An entry of `tests:`: what a model might say, and the expected outcome.
 
     `doc` is the id of a doc, the fields of one, or None for the dataset's first; `condition` the name of a grid cell,
-    None for the first. `answers` are what the model says, call by call (several completions where a call asks for
-    some); or `baseline` names the one (`floor`, `ceiling`) that answers instead. `roles` are what other models say.
-    `scores` are the bounds that named scores must keep.
+    None for the first. `answers` are the model's answers, call by call (several completions if a call asks for
+    several), unless `baseline` names the baseline (`floor`, `ceiling`) that answers instead. `roles` are the answers of
+    other models. `scores` are the bounds of scores by name.
     """
 
     name: str
@@ -365,18 +365,18 @@ class Task:
 
     `name` is the short name, `qualified` is `plugin/name`. `hash` is the content hash of the resolved YAML and
     plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
-    `origins` gives for every key path which file and line its value came from. `role_models` are the models that the
-    task itself names for its roles (recorded like resources), `role_settings` its generation settings for them,
-    `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `by_reference`:
-    run folders hold digests in place of the docs' text. `examples` are the task's
-    own tests. `human` is how people are asked. `tools` are what the target may call. `readings` are
-    named parser chains over the same answers (`parse` is then the first of them, for who needs one). `combined` are the
-    metrics made of others, `suites` the numbers of suites that the task goes into.
-    `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
-    `template`: made to be included, so that the numbers of a task which includes it are that task's own.
-    `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
-    `keep_reasoning` (YAML: `reasoning: keep`) thinking that a model writes into its answer stays there.
-    In a suite a task may have overrides; it is then called `name@label`, and `short_name` stays the plain one.
+    `origins` gives the file and line of the value at every key path. `role_models` are the models that the task itself
+    names for its roles (recorded like resources), `role_settings` its generation settings for them, `role_prompts`
+    their prompts by name, `making_roles` the roles that the protocol asks. `by_reference`: run folders hold digests in
+    place of the docs' text. `examples` are the task's tests.
+    `human` is the wording for people. `tools` are the tools that the target may call. `readings` are named parser
+    chains over the same answers; `parse` is then the first of them. `combined` are the metrics made of others, `suites`
+    the suites' numbers that include the task. `base` is the plugin's task that a task from outside the plugin changes,
+    by `include` or by a suite's overrides.
+    `template`: meant to be included; a task that includes it is not compared with it. `cluster` is the independent
+    unit: docs, or trials (if every doc asks the same question). With `keep_reasoning` (YAML: `reasoning: keep`)
+    thinking that a model writes into its answer stays there. A task with a suite's overrides is called `name@label`;
+    `short_name` is the name without the label.
     """
 
     name: str
@@ -428,12 +428,12 @@ class Task:
 
     @property
     def chains(self) -> Mapping[str, Sequence[ComponentRef]]:
-        """The parsers of each reading; those of `parse` under "" where there are no readings."""
+        """The parsers of each reading; without readings those of `parse`, under ""."""
         return self.readings or {"": self.parse}
 
     @property
     def parity(self) -> Mapping[str, Any]:
-        """What the task was held against, by its own file alone; or `none` with the reason, which includers share."""
+        """What the task was compared with, by its own file alone; or `none` with the reason, which is inherited."""
         stated: Mapping[str, Any] = self.resolved.get("parity", {})
         own = {key for key in stated if self.origins[f"parity.{key}"].rpartition(":")[0] == str(self.file)} - {"none"}
         if {"against", "answers", "agreement", "worst"} <= own:
@@ -441,7 +441,7 @@ class Task:
         return {"none": stated["none"]} if "none" in stated else {}
 
     def media_kinds(self, role: str | None = None) -> frozenset[str]:
-        """Return the kinds of media that the prompts hold: the task's own (with what it requires), or a role's."""
+        """Return the kinds of media in the task's own prompts (and those it requires), or in a role's prompts."""
         prompts = self.prompts if role is None else self.role_prompts.get(role, {})
         found = {p.kind for messages in prompts.values() for each in messages for p in each.parts} - {"text"}
         return frozenset(found | (_MEDIA_KINDS & set(self.requires) if role is None else set()))
@@ -465,7 +465,7 @@ class Task:
         return f"{self.plugin}/{self.name}"
 
     def problem_at(self, path: str, message: str, fix: str | None = None) -> Problem:
-        """Return a problem at the YAML value that a key path names, or at the first below it."""
+        """Return a problem at the YAML value of a key path, or at the first value below it."""
         below = (f"{path}.", f"{path}[")
         origin = next((place for key, place in self.origins.items() if key == path or key.startswith(below)), "")
         match = _ORIGIN.fullmatch(origin)

@@ -1,7 +1,4 @@
-"""Names and paths: telling them apart, which task of a file is meant, and where a named data file is looked for.
-
-Whose task a file is.
-"""
+"""Names and paths of tasks and data files: which of both a text is, which plugin owns a file, where files may be."""
 
 from __future__ import annotations
 
@@ -47,12 +44,10 @@ class Owner:
 
 
 FILE_KEY = "x-file"
-
-"""In a parameter schema of a dataset source: the parameter names a file."""
+"""A mark in the parameter schema of a dataset source: the parameter names a file."""
 
 PATHS_FOLLOW = ("replay", "file")
-
-"""Providers and resources whose names continue with a path."""
+"""Providers and resources whose names contain a path."""
 
 STRAY_FIX = "Put it into that folder, or give it on the command line: --data TASK=FILE"
 
@@ -61,7 +56,7 @@ _WITH_VARIANT = r"(?s)(.+\.ya?ml):([^:/\\]+)"
 
 @dataclass(frozen=True, slots=True)
 class TaskFile:
-    """Where a task stands: its file and, for a variant of a family, which one (None: the file itself)."""
+    """The location of a task: its file and, for a member of a family, the variant (None: the file itself)."""
 
     file: Path
     variant: str | None = None
@@ -71,24 +66,24 @@ class TaskFile:
 
 
 def search_folders(base: Path, package: Path | None) -> Sequence[Path]:
-    """Return the folders that a relative name is taken from: that of the YAML file, then the plugin's package."""
+    """Return the folders in which a relative name is looked up: that of the YAML file, then the plugin's package."""
     return [base] if package is None or package == base else [base, package]
 
 
 def package_around(base: Path) -> Path | None:
-    """Return the package whose folder of tasks `base` is: what a file elsewhere includes keeps its package's data."""
+    """Return the package with the task folder `base`: a task included from elsewhere still finds its package's data."""
     return base.parent if (base.parent / "__init__.py").is_file() else None
 
 
 def find_data_file(name: str, folders: Sequence[Path]) -> Path | None:
-    """Return the first file of this name in the folders, or None where there is none in them (`strays`)."""
+    """Return the first file of this name in the folders, or None; links out of them (`strays`) do not count."""
     return next((file for folder in folders if not strays(file := folder / name, folders) and file.is_file()), None)
 
 
 def strays(file: Path, folders: Sequence[Path]) -> bool:
     """Whether a file that a task file names is outside of all these folders; links are followed.
 
-    A task file may come from anyone: it reads what is in its own folder, or in the package of its plugin.
+    A task file may come from anyone: it may only read files in its own folder or in the package of its plugin.
     """
     try:
         real = file.resolve()
@@ -98,30 +93,30 @@ def strays(file: Path, folders: Sequence[Path]) -> bool:
 
 
 def parts_of_name(name: str) -> Sequence[str]:
-    """Return what of a model's name without its provider may be a path: the whole, what `?` ends, values of options."""
+    """Return what may be a path in a model's name without provider: all of it, the part before `?`, option values."""
     head, _, options = name.partition("?")
     return [name, head, *(option.partition("=")[2] for option in options.split("&"))]
 
 
 def names_a_stray(spec: str, folder: Path) -> bool:
-    """Whether the name of a model or resource that a task file gives is an address, or a path out of its folder."""
+    """Whether the name of a model or resource in a task file is an address, or a path out of the file's folder."""
     first, _, rest = spec.strip().partition("/")
-    if first in PATHS_FOLLOW:  # opened as seen from where the command runs
+    if first in PATHS_FOLLOW:  # opened relative to the working directory
         return strays(Path(rest).expanduser(), [folder])
     parts = parts_of_name(rest)
     return any(part.startswith(("/", "~")) or ".." in Path(part).parts for part in parts) or names_an_address(spec)
 
 
 def names_an_address(spec: str) -> bool:
-    """Whether the name of a model holds an address, to which some of litellm's providers send calls and keys."""
+    """Whether the name of a model contains an address, to which some of litellm's providers send calls and keys."""
     return "://" in spec
 
 
 def is_path(text: str) -> bool:
     """Whether a text names a file, not a task: it ends in .yaml or .yml, or starts with ./ ../ / ~ or a drive.
 
-    Behind the file a variant may stand: `./drat.yaml:k2`. Only the look of the text counts, not what exists: a folder
-    called like a task changes nothing.
+    A variant may follow the file: `./drat.yaml:k2`. Only the form of the text counts, not which files exist: a folder
+    with the name of a task makes no difference.
     """
     text = parse_path(text).file.as_posix() if ":" in text and re.fullmatch(_WITH_VARIANT, text) else text
     starts = ("./", "../", "/", "~", ".\\", "..\\")
@@ -135,10 +130,10 @@ def parse_path(text: str) -> TaskFile:
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text chooses by pattern: it holds `*`, `?` or `[`, which no name does."""
+    """Whether a text is a pattern: it contains `*`, `?` or `[`, which names do not."""
     return any(mark in text for mark in "*?[")
 
 
 def is_pipe(file: Path) -> bool:
-    """Whether reading the file would wait for somebody else; what the shell itself hands over (`<(...)`) does not."""
+    """Whether a file is a pipe on which reading could block; `<(...)` of the shell is not."""
     return stat.S_ISFIFO(file.stat().st_mode) and not str(file).startswith(("/dev/", "/proc/"))

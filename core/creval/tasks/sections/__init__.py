@@ -1,3 +1,3 @@
-"""The sections of a task file, each read by a module of its own. What they share is `Reading`."""
+"""The sections of a task file, each read by its own module; they share `Reading`."""
 
 from __future__ import annotations

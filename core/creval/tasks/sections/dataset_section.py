@@ -1,7 +1,4 @@
-"""`dataset:`: where the docs come from.
-
-`few_shot:`: examples put before the question.
-"""
+"""Reads `dataset:`, where the docs come from, and in it `few_shot:`, the examples before the question."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _USER = "user"
 
 
 def _read_few_shot(reading: Reading, dataset: Node, task: str, source: FoundComponent) -> FewShot | None:
-    """Read the section; `dataset` is that of the task's own data, from `source`."""
+    """Read `few_shot`; `dataset` is the section of the task's own data, which come from `source`."""
     node = reading.section("few_shot")
     if node is None or not reading.sound(_FEW_SHOT_PATH):
         return None
@@ -52,10 +49,10 @@ def _read_few_shot(reading: Reading, dataset: Node, task: str, source: FoundComp
 def _read_pool(
     reading: Reading, given: tuple[Node, Node], task: str, source: FoundComponent
 ) -> tuple[DatasetRef | None, str]:
-    """Return the data that examples come from, and what a local copy of them is called after the task's name.
+    """Return where examples come from, and the suffix that a local copy has after the task's name.
 
-    A name is that of another split, or of another file; a mapping has the keys of `dataset` that differ from the
-    task's, or names a source of its own.
+    A text names another split or another file. A mapping holds the keys of `dataset` that differ from the task's, or
+    names another source.
     """
     dataset, few_shot = given
     pool = few_shot.get("pool")
@@ -80,7 +77,7 @@ def _read_pool(
 
 
 def _template(reading: Reading, key: str, node: Node) -> PromptMessage:
-    """Take over a template with its place; a fault of its syntax joins the problems."""
+    """Return a template with its place; a syntax error is added to the problems."""
     from creval.tasks.templates.rendering import syntax_problem
 
     role: Literal["user", "assistant"] = "assistant" if key == "answer" else "user"
@@ -92,7 +89,7 @@ def _template(reading: Reading, key: str, node: Node) -> PromptMessage:
 
 
 def _check_prompt(reading: Reading, node: Node) -> None:
-    """The examples take the form of the prompt's last message of the user: there has to be one."""
+    """Check that the prompt has a message of the user: examples take the form of the last one."""
     prompt = reading.section("prompt")
     if prompt is None or not reading.sound(("prompt",)):
         if prompt is None:
@@ -105,14 +102,13 @@ def _check_prompt(reading: Reading, node: Node) -> None:
 
 
 OWN_KEYS = ("source", "id", "sample", "fields", "choices", "where", "columns", "take")
-
-"""The keys of the section that are the core's, unless the source takes them itself; others are its parameters."""
+"""Keys of the section that the core reads, unless the source declares them; all others are the source's parameters."""
 
 _PATH = ("dataset",)
 
 
 def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[DatasetRef, FoundComponent] | None:
-    """Read the section. With `find_files` a data file that does not exist is a problem too."""
+    """Read the section. With `find_files` a missing data file is a problem too."""
     node = reading.section("dataset")
     if node is None or not reading.sound(_PATH):
         return None
@@ -126,7 +122,7 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
 def _read(
     reading: Reading, node: Node, named: tuple[KeyPath, str], find_files: bool
 ) -> tuple[DatasetRef, FoundComponent] | None:
-    """Read where docs come from, without examples; `named` is the key path, and the task's name."""
+    """Read where docs come from, without examples; `named` is the key path and the task's name."""
     path, task = named
     source = node.value["source"]
     known = reading.registry.find("source", str(source.value))
@@ -163,7 +159,7 @@ def _read(
 
 
 def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
-    """Read the fields that are made of a row's own."""
+    """Read the fields that are made from those of a row."""
     section = dataset.get("fields")
     made = []
     for name, node in (section.value if section is not None else {}).items():
@@ -191,7 +187,7 @@ def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
 
 
 def _check_split(reading: Reading, node: Node | None, path: KeyPath) -> None:
-    """A separator does not look like one of the words that `split` knows: it would split nothing."""
+    """Refuse a separator that looks like a misspelt word of `split`: it would split nothing."""
     word = str(node.value) if node is not None else ""
     near = nearest(word.casefold(), SPLIT_WORDS) if word.isalpha() and word not in SPLIT_WORDS else ()
     if node is not None and near:
@@ -200,7 +196,7 @@ def _check_split(reading: Reading, node: Node | None, path: KeyPath) -> None:
 
 
 def _check_columns(reading: Reading, node: Node, path: KeyPath, reference: DatasetRef) -> None:
-    """What the task makes docs of must be among the columns that it takes."""
+    """Check that `columns` names every column that the task uses."""
     columns = node.get("columns")
     if columns is None or reference.columns is None:
         return

@@ -1,4 +1,4 @@
-"""`tests:`: the gold answer and the mutants of a task, with their stated outcomes."""
+"""Reads `tests:`, the gold answer and the mutants of a task with their expected outcomes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WAYS = ("answer", "answers", "baseline")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a test may name: the scores of the task, its conditions, its roles."""
+    """The names that a test may use: the task's scores, conditions and roles."""
 
     scores: ScoreNames | None
     conditions: Sequence[str]

@@ -1,4 +1,4 @@
-"""`prompt:` and `prompts:`: the templates of messages."""
+"""Reads `prompt:` and `prompts:`, the templates of messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["check_prompts", "media_fields", "named_prompts", "read_messages", "r
 
 PLAIN = "prompt"
 PROMPT_KEY = "x-prompt"
-"""In a parameter's JSON Schema: its value names a prompt of the task."""
+"""A mark in a parameter's JSON Schema: the value names a prompt of the task."""
 
 
 def read_prompts(reading: Reading) -> Mapping[str, Sequence[PromptMessage]]:
@@ -34,7 +34,7 @@ def read_prompts(reading: Reading) -> Mapping[str, Sequence[PromptMessage]]:
 
 
 def check_prompts(reading: Reading, components: Sequence[FoundComponent], known: Collection[str]) -> None:
-    """Every prompt that a component needs, or that a parameter of it names (`x-prompt`), must be there."""
+    """Check that every prompt that a component needs, or that its parameter names (`x-prompt`), exists."""
     if not (reading.sound((PLAIN,)) and reading.sound(("prompts",)) and reading.sound(("roles",))):
         return
     for found in components:
@@ -51,7 +51,7 @@ def check_prompts(reading: Reading, components: Sequence[FoundComponent], known:
 
 
 def named_prompts(part: Component, ref: ComponentRef) -> Iterator[tuple[str, str]]:
-    """Yield the prompts that parameters of a component name (one, or a list), or else their default, with the key."""
+    """Yield the prompts (one or a list) that a component's parameters, or their defaults, name, with the key."""
     for key, about in part.parameters.get("properties", {}).items():
         if isinstance(about, Mapping) and about.get(PROMPT_KEY) and (key in ref.parameters or "default" in about):
             given = ref.parameters.get(key, about.get("default"))
@@ -59,7 +59,7 @@ def named_prompts(part: Component, ref: ComponentRef) -> Iterator[tuple[str, str
 
 
 def read_messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[PromptMessage]:
-    """Return the messages of one prompt; what is wrong with their syntax joins the problems."""
+    """Return the messages of one prompt; syntax errors are added to the problems."""
     messages = []
     for index, member in enumerate(node.value):
         content, place = member.value["content"], (*path, index, "content")
@@ -88,12 +88,12 @@ def _message(role: Literal["system", "user", "assistant"], text: Node) -> Prompt
 
 
 def _names_media(template: str) -> bool:
-    """Whether a part's template takes a field, or is an address; a task file reads no files by itself."""
+    """Whether a part's template uses a field or is an address; a task file does not name files directly."""
     return "{{" in template or template.startswith(("https://", "http://", "data:"))
 
 
 def media_fields(prompts: Iterable[Sequence[PromptMessage]]) -> Sequence[str]:
-    """Return the fields of the docs that prompts take images, audio or files from, in order."""
+    """Return the fields of docs from which prompts take images, audio or files, in order."""
     from creval.tasks.templates.rendering import fields_of
 
     parts = [part for messages in prompts for message in messages for part in message.parts if part.kind != "text"]

@@ -1,4 +1,4 @@
-"""`resources:`, `baselines:`: what else takes part besides the target model."""
+"""Reads `resources:` and `baselines:`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ RESOURCE_KINDS: tuple[Kind, ...] = ("embedding", "entailment", "sandbox", "wordl
 
 
 def resource_kind(name: str) -> Kind | None:
-    """Return the kind of a resource by its name: `embedding`, or `embedding_anything`; None where it is none."""
+    """Return the kind of a resource by its name, `embedding` or `embedding_anything`; None for other names."""
     return next((kind for kind in RESOURCE_KINDS if name == kind or name.startswith(f"{kind}_")), None)
 
 
 def role_behind(spec: str) -> str | None:
-    """Return the role that a resource asks (`judge` of `role/judge`), None where it asks none."""
+    """Return the role that a resource asks (`judge` of `role/judge`), or None."""
     first, _, role = spec.partition("/")
     return role or None if first == "role" else None
 
@@ -70,7 +70,7 @@ def read_baselines(reading: Reading) -> Mapping[str, FoundComponent]:
 
 
 def check_uses(reading: Reading, components: Sequence[FoundComponent]) -> None:
-    """Every resource that a component uses must be named by the task."""
+    """Check that the task names every resource that a component uses."""
     node = reading.section("resources")
     named = node.value if isinstance(node, Node) and node.is_mapping else {}
     for found in components:

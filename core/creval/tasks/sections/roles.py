@@ -1,6 +1,6 @@
-"""`roles:`: the models with a job besides the target's, with their settings and prompts.
+"""Reads `roles:` and `human:`: who takes part besides the target.
 
-`human:`: what people are asked in place of the prompt, and how they answer.
+`roles` are other models with their settings and prompts, `human` is the wording for people who answer the task.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KEY = "human"
 
 
 def read_human(reading: Reading, protocol: str | None) -> HumanWording | None:
-    """Return a task's wording for people, None where it has none. What is wrong joins the problems."""
+    """Return a task's wording for people, or None; faults are added to the problems."""
     from creval.tasks.templates.rendering import syntax_problem
 
     node = reading.section(KEY)
@@ -52,7 +52,7 @@ _TARGET = "target"
 
 @dataclass(slots=True)
 class Roles:
-    """The roles of a task: those of the file, then those that its components ask; `making` are the protocol's."""
+    """The roles of a task: those in the file, then others that its components ask. `making` are the protocol's."""
 
     names: Sequence[str] = ()
     models: dict[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Roles:
 
 
 def read_roles(reading: Reading, taken: Mapping[str, Sequence[PromptMessage]]) -> Roles:
-    """Read the section; `taken` are the prompts of the task, whose names no role's prompt may have."""
+    """Read the section; a role's prompt may not have the name of one of the task's prompts (`taken`)."""
     roles = Roles()
     node = reading.section("roles")
     if node is None or not reading.sound(("roles",)):
@@ -85,7 +85,7 @@ def read_roles(reading: Reading, taken: Mapping[str, Sequence[PromptMessage]]) -
 
 
 def _check_model(reading: Reading, name: str, member: Node, path: KeyPath) -> None:
-    """A task of no plugin names no model that is an address, or a file outside of its folder."""
+    """Refuse, in a task outside all plugins, a model that is an address or a file outside of the task's folder."""
     model = member.get("model") if member.is_mapping else member
     if reading.owner.plugin != LOCAL or model is None or model.value is None:
         return
@@ -120,7 +120,7 @@ def _read_role(
 def add_asked(
     reading: Reading, roles: Roles, protocol: FoundComponent | None, components: Sequence[FoundComponent]
 ) -> None:
-    """Add the roles that the task's components ask, and note those of the protocol."""
+    """Add the roles that the task's components ask, and record those of the protocol."""
     asked = _asked(reading, components)
     _check_spelling(reading, roles, components, asked)
     roles.names = tuple(dict.fromkeys([*roles.names, *asked]))
@@ -128,7 +128,7 @@ def add_asked(
 
 
 def _check_spelling(reading: Reading, roles: Roles, components: Sequence[FoundComponent], asked: Sequence[str]) -> None:
-    """Parts may ask roles that `roles` lacks, but none that looks like one which it has and nothing asks."""
+    """Refuse a role that is missing in `roles` if its name resembles one in `roles` that nothing asks."""
     behind = [
         (role, path, node)
         for path, _, node in reading.members("resources")

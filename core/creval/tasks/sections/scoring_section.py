@@ -1,4 +1,4 @@
-"""`parse:`, `score:`, `metrics:`: from answers to numbers."""
+"""Reads `parse:`, `score:` and `metrics:`, which lead from answers to numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TURN_OF = re.compile(r"@([1-9][0-9]{0,3})\b")
 
 
 def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[FoundComponent]:
-    """Read a list of components; a single one needs no list."""
+    """Read a list of components, or a single one."""
     found = [reading.component(kind, node, path) for path, node in reading.entries(key)]
     return [component for component in found if component is not None]
 
@@ -56,7 +56,7 @@ def read_readings(reading: Reading) -> Mapping[str, Sequence[FoundComponent]]:
 
 
 def read_scorers(reading: Reading, readings: Mapping[str, Sequence[FoundComponent]]) -> Sequence[FoundComponent]:
-    """Read the scorers; one that names no reading scores each of them, under names of its own."""
+    """Read the scorers; one that names no reading scores each of them, under different names."""
     scorers = []
     for position, (path, node) in enumerate(reading.entries("score")):
         given = unfold(node, path)
@@ -78,12 +78,12 @@ def read_scorers(reading: Reading, readings: Mapping[str, Sequence[FoundComponen
 
 
 def _suffix(reading: str, said: Mapping[str, str]) -> str:
-    """A name that the file gives to one reading's score says all."""
+    """Return the suffix of a score's name: the reading, unless the file names both the score and the reading."""
     return "" if "as" in said and "reading" in said else reading
 
 
 def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | None, Mapping[str, str]]:
-    """Return a scorer, and what the file says of it in addition to its parameters: `reading` and `as`."""
+    """Return a scorer, and its keys that are not parameters: `reading` and `as`."""
     component = reading.registry.find("scorer", given.name)
     own = component.parameters.get("properties", {}) if component is not None else {}
     beside = {key: given.parameters.get(key) for key in ("reading", "as") if key not in own}
@@ -104,10 +104,12 @@ def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | Non
 
 
 class ScoreNames:
-    """The names of the scores that a task's scorers give. `is_open`: one names them at run time, any may be right.
+    """The names of the scores that a task's scorers produce.
 
-    `givers` are the scorers by name, with the scorer's own name for the score; of the name `rating@*` any number of
-    turns may follow the `@`.
+    If `is_open`, a scorer names some at run time, and any name may be right.
+
+    `givers` maps each score to its scorer and the scorer's own name for it; in `rating@*` the `*` is the number of a
+    turn.
     """
 
     def __init__(
@@ -119,7 +121,7 @@ class ScoreNames:
         self._open_givers = open_givers
 
     def range_of(self, name: str) -> Range | None:
-        """Return what a score can be, where its scorer says so."""
+        """Return the range of a score, if its scorer declares one."""
         given = self._giver(name)
         givers = [given] if given is not None else [(found, _own(found.ref, name)) for found in self._open_givers]
         for found, raw in givers:
@@ -132,7 +134,7 @@ class ScoreNames:
         return self.is_open or self._giver(name) is not None
 
     def is_mean_of_turns(self, name: str) -> bool:
-        """Whether a score is a mean whose parts (`NAME@1` ...) its scorer gives too."""
+        """Whether a score is a mean over turns whose parts (`NAME@1` ...) its scorer also produces."""
         given = self._givers.get(name)
         return given is not None and any(
             found is given[0] and raw == f"{given[1]}{_TURNS}" for found, raw in self._givers.values()
@@ -147,7 +149,7 @@ class ScoreNames:
         return f"The scorers give: {', '.join(known)}." if known else "The scorers give no score."
 
     def _giver(self, name: str) -> tuple[FoundComponent, str] | None:
-        """Return the scorer of a score, and its own name for it."""
+        """Return the scorer of a score, and the scorer's own name for it."""
         if name in self._givers:
             return self._givers[name]
         for pattern, (found, raw) in self._givers.items():
@@ -159,7 +161,7 @@ class ScoreNames:
 
 
 def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> ScoreNames | None:
-    """Collect what the scorers produce; None where one of them is not known, so that nothing can be said."""
+    """Collect what the scorers produce; None if one of the scorers is unknown."""
     giver: dict[str, tuple[FoundComponent, str]] = {}
     open_givers: list[FoundComponent] = []
     for found in scorers:
@@ -181,7 +183,7 @@ def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> Scor
 
 
 def _own(ref: ComponentRef, name: str) -> str | None:
-    """Return the scorer's own name for a score of the task; None where that is none of its scores."""
+    """Return the scorer's own name for a score of the task, or None if the scorer does not produce it."""
     return ref.own(name) if isinstance(ref, ScorerRef) else name
 
 
@@ -190,7 +192,7 @@ def _called(ref: ComponentRef, score: str) -> str:
 
 
 def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[MetricSpec, FoundComponent]]:
-    """Read the metrics; the first is the primary one where none says so."""
+    """Read the metrics; the first is primary unless another one is marked as primary."""
     metrics: list[tuple[MetricSpec, FoundComponent]] = []
     seen: set[str] = set()
     for path, node in reading.entries("metrics"):
@@ -221,7 +223,7 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
 def _check_scores(
     reading: Reading, aggregation: FoundComponent, path: KeyPath, at: tuple[Node, ScoreNames | None]
 ) -> None:
-    """A list `scores` among an aggregation's parameters names scores of the task."""
+    """Check that an aggregation's parameter `scores`, if it is a list, names scores of the task."""
     node, scores = at
     named = aggregation.ref.parameters.get("scores")
     if scores is None or not isinstance(named, list | tuple):
@@ -243,7 +245,7 @@ def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[C
         for key in [key for key in node.value if key not in _OF_COMBINED]:
             message = f"a metric of metrics has no {key!r}: its parts have"
             fix = f"It may have {', '.join(_OF_COMBINED)}."
-            if key == "average":  # which its parts may not have either
+            if key == "average":  # its parts may not have it either
                 message = "no mean over groups can be made of a metric of metrics (yet)"
                 fix = "Leave out average; by: FIELD reports the metric for each group."
             reading.add(node.value[key].place, message, (*path, key), fix)
@@ -267,7 +269,7 @@ def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[C
 
 
 def _check_by(reading: Reading, metric: MetricSpec | CombinedMetric, path: KeyPath, node: Node) -> None:
-    """Groups go by a field of the docs, whose values the results name."""
+    """Check `by`, a field of the docs whose values appear in the results."""
     by, average = node.get("by"), node.get("average")
     if by is None:
         if average is not None:
@@ -290,7 +292,7 @@ def _aggregation(reading: Reading, node: Node, path: KeyPath) -> FoundComponent 
 
 
 def _metric(node: Node, source: str, aggregation: FoundComponent, declared: Range | None) -> MetricSpec:
-    """Make a metric; one that states neither range nor binary has what its scorer declares."""
+    """Make a metric; without `range` and `binary` it has what its scorer declares."""
     written = plain(node)
     optional = (
         "ci",
@@ -317,7 +319,7 @@ def _metric(node: Node, source: str, aggregation: FoundComponent, declared: Rang
 
 
 def _with_failures(declared: tuple[float | None, float | None], given: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Widen a declared range to what a failed answer counts."""
+    """Widen a declared range to include the value of a failed answer."""
     low, high = declared
     if given.get("failed", "zero") != "zero":
         return declared
@@ -326,7 +328,7 @@ def _with_failures(declared: tuple[float | None, float | None], given: Mapping[s
 
 
 def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node) -> None:
-    """What a failure counts must lie in the declared range, or no interval could be within it."""
+    """Check that the value of a failed answer is within the declared range, as intervals have to be."""
     place = (node.get("range") or node).place
     low, high = metric.range
     if low is not None and high is not None and not low < high:
@@ -343,7 +345,7 @@ def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node
 
 
 def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tuple[Node, ScoreNames | None]) -> None:
-    """A weight is a score of the task, and goes with a mean (also of logarithms) over the samples that have both."""
+    """Check a weight: a score of the task, in a mean (also of logarithms) over the samples that have both scores."""
     node, scores = given
     written = node.get("weight")
     if written is None or metric.weight is None:
@@ -368,7 +370,7 @@ def _with_primary(metric: MetricSpec) -> MetricSpec:
 
 
 def _check_primary(reading: Reading) -> bool:
-    """Refuse a second primary metric. Returns whether none is stated."""
+    """Refuse a second primary metric. Return whether none is stated."""
     primary = [
         (path, node)
         for path, node in reading.entries("metrics")

@@ -1,4 +1,4 @@
-"""One task file being read: its tree, who owns it, and the list of problems that grows on the way."""
+"""The state of reading one task file: its tree, its owner, and the problems found so far."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Reading"]
 
 @dataclass(slots=True)
 class Reading:
-    """The sections read from `root`; what the schema has found wrong (`shape`) they pass over."""
+    """Access to the sections of `root`, without the parts in which the schema has found problems (`shape`)."""
 
     root: Node
     owner: Owner
@@ -27,11 +27,11 @@ class Reading:
     problems: list[Problem] = field(default_factory=list)
 
     def section(self, key: str) -> Node | None:
-        """Return the node of a top-level key; None where it is absent."""
+        """Return the node of a top-level key, or None."""
         return self.root.get(key)
 
     def value(self, key: str, default: Any) -> Any:
-        """Return the plain data of a top-level key, the default where it is absent or of a wrong shape."""
+        """Return the plain data of a top-level key, or the default if it is absent or has a wrong shape."""
         node = self.section(key)
         return default if node is None or not self.sound((key,)) else plain(node)
 
@@ -44,7 +44,7 @@ class Reading:
         )
 
     def entries(self, key: str) -> Sequence[tuple[KeyPath, Node]]:
-        """Return the sound entries of a list (a value that is no list counts as its only entry)."""
+        """Return the sound entries of a list; a value that is not a list counts as its only entry."""
         node = self.section(key)
         if node is None:
             return ()
@@ -61,7 +61,7 @@ class Reading:
         return [((key, name), name, member) for name, member in node.value.items() if self.sound((key, name))]
 
     def component(self, kind: Kind, node: Node, path: KeyPath) -> FoundComponent | None:
-        """Read a component, adding what is wrong to the problems."""
+        """Read a component; faults are added to the problems."""
         return ComponentReader(self.registry, self.owner.plugin, self.problems).read(kind, node, path)
 
     def add(self, place: Place, message: str, path: KeyPath, fix: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""`generation:`, `conditions:`, `repeats:`: how often and with which settings the model is asked."""
+"""Reads `generation:`, `conditions:` and `repeats:`: how often and with which settings the model is asked."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 CONDITION_KEY = "x-condition"
-"""In a parameter schema of a protocol: the task's conditions may vary the parameter."""
+"""A mark in a protocol's parameter schema: the task's conditions may vary the parameter."""
 
 EXTRA = "extra"
-"""The member of `generation` that holds settings outside the chat-completions protocol."""
+"""The key of `generation` for settings outside the chat-completions protocol."""
 
 MAX_CELLS = 10_000
 _ACTS = re.compile(
@@ -52,7 +52,7 @@ def generation_settings() -> Mapping[str, Any]:
 
 
 def acts_outside(name: str) -> bool:
-    """Whether a setting may be more than a parameter of sampling: an address, a key, a file, another provider."""
+    """Whether a setting may do more than control sampling: name an address, a key, a file or another provider."""
     return name not in (*generation_settings(), "prompt_cache_key") and _ACTS.search(name.lower()) is not None
 
 
@@ -63,7 +63,7 @@ def read_generation(reading: Reading) -> Mapping[str, Any]:
 
 
 def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, Any]:
-    """Return the settings that are in a mapping, without those that the schema found fault with."""
+    """Return the settings in a mapping, without those that the schema rejected."""
     settings: dict[str, Any] = {}
     for name, node in section.value.items():
         path = (*at, name)
@@ -86,7 +86,7 @@ def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, 
 
 
 def condition_name(settings: Mapping[str, Any]) -> str:
-    """Return the canonical name of a grid cell, e.g. `temperature=1.5,top_p=1`; `default` for the empty one."""
+    """Return the canonical name of a grid cell, e.g. `temperature=1.5,top_p=1`, or `default` without settings."""
     return ",".join(f"{name}={_shown(value)}" for name, value in settings.items()) or "default"
 
 
@@ -97,7 +97,7 @@ def _shown(value: Any) -> str:
 
 
 def read_conditions(reading: Reading, protocol: Component | None) -> Sequence[Condition]:
-    """Return the cells of the grid: the product of the settings' values, the last setting varying fastest."""
+    """Return the cells of the grid: the product of the settings' values; the last setting varies fastest."""
     grid: dict[str, Sequence[Any]] = {}
     allowed = varied_settings(protocol)
     for path, name, node in reading.members("conditions"):
@@ -113,13 +113,13 @@ def read_conditions(reading: Reading, protocol: Component | None) -> Sequence[Co
 
 
 def cells(axes: Mapping[str, Sequence[Any]]) -> list[Condition]:
-    """Return the product of the settings' values as conditions, the last setting varying fastest."""
+    """Return the product of the settings' values as conditions; the last setting varies fastest."""
     products = (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
     return [Condition(condition_name(settings), settings) for settings in products]
 
 
 def varied_settings(protocol: Component | None) -> Mapping[str, Any]:
-    """Return what conditions may vary, each with the JSON Schema of its value: settings, and the protocol's own."""
+    """Return the JSON Schemas of what conditions may vary, by name: settings and parameters of the protocol."""
     allowed = dict(generation_settings())
     if protocol is not None:
         for name, schema in protocol.parameters.get("properties", {}).items():

@@ -1,4 +1,4 @@
-"""`tools:`: what the target may call, each with the JSON Schema of its arguments."""
+"""Reads `tools:`, which the target may call, each with the JSON Schema of its arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_tools"]
 
 
 def check_tools(reading: Reading) -> None:
-    """Every tool has a name of its own, and a schema of its arguments that is one."""
+    """Check that tools have distinct names and valid schemas of their arguments."""
     seen: set[str] = set()
     for path, node in reading.entries("tools"):
         name = node.value["name"]

@@ -1,13 +1,14 @@
 """The Jinja environment of prompt templates: sandboxed, and bounded in time and memory.
 
-Task files come from anybody. Jinja's sandbox keeps a template away from Python's internals; what it does not bound are
-loops, repetition and padding. Here only filters that prompts need exist (none of them random); macros, includes,
-imports, blocks, powers and recursive loops are refused; and each render has one budget of WORK. An iteration costs
-ITERATION, each member of a list or mapping 1, however deep, a text 1 for every CHARACTERS characters.
+Task files may come from anybody. Jinja's sandbox keeps a template away from Python's internals, but does not bound
+loops, repetition and padding. This environment has only the filters that prompts need (none of them random). It refuses
+macros, includes, imports, blocks, powers and recursive loops.
 
-What is paid for: the input, the arguments and the result of every filter and call, what `*`, `+`, `~` and slices make,
-what is compared, and lists, mappings and namespaces that a template writes. What a filter gives lazily is paid for item
-by item. `*`, `~`, join and replace are refused before they make more than the budget has left.
+Each render has one budget of WORK: an iteration costs ITERATION, each member of a list or mapping costs 1 at any depth,
+a text costs 1 for every CHARACTERS characters. The budget pays for the input, arguments and result of every filter and
+call, the results of `*`, `+`, `~` and slices, compared values, and the lists, mappings and namespaces that a template
+writes. Lazy results of a filter are paid for item by item. `*`, `~`, join and replace are refused before they produce
+more than the rest of the budget.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["BUDGET", "WORK", "PromptEnvironment", "environment"]
 
 WORK = 1_000_000
 BUDGET = "creval work left"
-"""The variable that carries the work a render has left; no template can name it."""
+"""The variable that holds the remaining work of a render; no template can name it."""
 
 _CHARACTERS = 10
 _ITERATION = 10
@@ -47,7 +48,7 @@ _GROWING_METHODS = {
     *("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map", "translate", "replace", "join"),
     *("fromkeys", "to_bytes"),
 }
-_FREE = {"count", "first", "last", "length"}  # they copy nothing, however long what they are given is
+_FREE = {"count", "first", "last", "length"}  # they copy nothing, whatever the size of their input
 _READING = {"lower", "upper"}  # tests without arguments that read a whole text
 _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Include: "include",
@@ -75,7 +76,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         self.globals = {"range": _range, "dict": dict, "namespace": Namespace}
 
     def prepare(self, source: str) -> nodes.Template:
-        """Parse a template and refuse what is not for prompts. Raises TemplateSyntaxError."""
+        """Parse a template. Raises TemplateSyntaxError, also for constructs that prompts may not use."""
         if len(source) > _MAX_SOURCE:
             raise TemplateSyntaxError(f"a template of more than {_MAX_SOURCE:,} characters is too long", 1)
         tree = self.parse(source)
@@ -91,7 +92,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         return tree
 
     def bound(self, tree: nodes.Template) -> nodes.Template:
-        """Let a parsed template pay for what it does."""
+        """Make a parsed template pay for its work."""
         _bound_members(tree)
         tree.set_environment(self)
         return tree
@@ -99,7 +100,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
     def call_filter(
         self, name: str, value: Any, args: Any = None, kwargs: Any = None, context: Any = None, eval_ctx: Any = None
     ) -> Any:
-        """Apply a filter, also one that `map` names, and pay for what it is given and gives."""
+        """Apply a filter, also one that `map` names, and pay for its input and result."""
         if name in _FREE:
             return super().call_filter(name, value, args, kwargs, context, eval_ctx)
         for each in (value, *(args or ()), *(kwargs or {}).values()):
@@ -127,7 +128,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(__self, __context: Context, __obj: Any, *given: Any, **named: Any) -> Any:  # noqa: N805
-        """Call a function or method, and pay for what it is given, the object it belongs to, and what it gives."""
+        """Call a function or method, and pay for its arguments, the object it belongs to, and its result."""
         for each in (getattr(__obj, "__self__", None), *given, *named.values()):
             _pay_for(__context, each)
         found = super().call(__context, __obj, *given, **named)
@@ -139,7 +140,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
 
 @functools.cache
 def environment() -> PromptEnvironment:
-    """Return the one environment of this process; it is never changed."""
+    """Return the one environment of this process, which never changes."""
     return PromptEnvironment()
 
 
@@ -147,7 +148,7 @@ def environment() -> PromptEnvironment:
 
 
 def _pay(context: Context, work: int) -> None:
-    """Take work from the budget of a render. Raises SecurityError where it is used up."""
+    """Take work from the budget of a render. Raises SecurityError if it is used up."""
     budget = context.parent[BUDGET]
     budget[0] -= work
     if budget[0] < 0:
@@ -170,7 +171,7 @@ def _paid_items(context: Context, items: Iterable[Any]) -> Iterator[Any]:
 
 
 def _weigh(value: Any, left: int, depth: int) -> int:
-    """Return what a budget of `left` has left after this value. Raises SecurityError where it is too heavy."""
+    """Return what remains of a budget of `left` after this value. Raises SecurityError if the budget is too small."""
     if isinstance(value, str | bytes):
         left -= len(value) // _CHARACTERS
     elif isinstance(value, range):
@@ -191,7 +192,7 @@ def _weigh(value: Any, left: int, depth: int) -> int:
 
 
 def _afford(context: Context, characters: int) -> None:
-    """Refuse a text before it is made where the budget cannot pay for it."""
+    """Refuse a text for which the budget is too small, before it is made."""
     if characters // _CHARACTERS > context.parent[BUDGET][0]:
         raise _too_much()
 
@@ -286,7 +287,7 @@ def _bound_members(tree: nodes.Node) -> None:
 
 
 def _bound_member(node: Any) -> Any:
-    """Send filters through `call_filter`, and what loops go over, what is compared or written through a filter."""
+    """Send filters through `call_filter`, and the items of loops and compared or written values through a filter."""
     if not isinstance(node, nodes.Node):
         return node
     _bound_members(node)

@@ -1,11 +1,7 @@
-"""Prompt templates: rendering, and what a template needs of a doc.
+"""Renders prompts, with examples before the question, and finds which fields of a doc a template needs.
 
-The last newline of a template is dropped (so `|` and `|-` in YAML mean the same), the line break after a `{% ... %}`
-and the blanks before it too. Everything else is sent as it is written.
-
-Which fields of a doc a prompt takes apart as lists.
-
-A prompt with examples before the question: as turns of the conversation, or as text before it.
+The last newline of a template is dropped (so `|` and `|-` in YAML mean the same), and so are the line break after a `{%
+... %}` and the blanks before it. Everything else is sent as written.
 """
 
 from __future__ import annotations
@@ -33,7 +29,7 @@ Content = str | tuple[Part, ...]
 
 
 class ListField(NamedTuple):
-    """A field that is taken as a list, with the file and line of the use."""
+    """A field that is used as a list, with the file and line of the use."""
 
     name: str
     file: Path
@@ -41,9 +37,9 @@ class ListField(NamedTuple):
 
 
 def list_fields(messages: Iterable[PromptMessage], file: Path) -> Iterator[ListField]:
-    """Yield the fields of a doc of which a prompt takes single items (`stems[0]`), walks over them or joins them.
+    """Yield the fields of a doc that a prompt indexes (`stems[0]`), iterates over or joins.
 
-    A text in such a field would be asked letter by letter. `file` is the file of messages that know none.
+    A text in such a field would be used letter by letter. `file` is the file of messages that do not state theirs.
     """
     from jinja2 import meta, nodes
 
@@ -81,8 +77,9 @@ _DEFAULTS = ("default", "d")
 def render(messages: Sequence[PromptMessage], fields: Mapping[str, object], file: Path) -> list[Message]:
     """Fill in the templates of a prompt with the fields of a doc.
 
-    Raises TaskError with the template's line (in `file`, where the message knows no file of its own) and the doc's
-    fields where a field is undefined, the template fails, or it outgrows `creval.tasks.templates.environment`'s bounds.
+    Raises TaskError if a field is undefined, the template fails, or it exceeds the bounds of
+    `creval.tasks.templates.environment`. The error has the template's line (in `file`, if the message does not state
+    its own) and the doc's fields.
     """
     return [
         Message(message.role, _render_parts(message, fields, file) if message.parts else _text(message, fields, file))
@@ -91,7 +88,7 @@ def render(messages: Sequence[PromptMessage], fields: Mapping[str, object], file
 
 
 def _text(message: PromptMessage, fields: Mapping[str, object], file: Path) -> str:
-    """Fill in a text. Raises TaskError where it holds the mark of an image, which would be sent as a word."""
+    """Fill in a text. Raises TaskError if it contains the mark of an image, which would be sent as a word."""
     text = _render(message, fields, file)
     if "media:" in text and not media_in(fields).keys().isdisjoint(_MARK.findall(text)):
         fix = 'Write it as a part:  content: [{text: ...}, {image: "{{ field }}"}]'
@@ -107,7 +104,7 @@ _MARKED = re.compile(r"\[?media:[0-9a-f]{64}(?:, (?:None|media:[0-9a-f]{64}))*\]
 
 
 def _render_parts(message: PromptMessage, fields: Mapping[str, object], file: Path) -> tuple[Part, ...]:
-    """Fill in the parts of a message. One whose field is empty is left out, one of several media becomes several."""
+    """Fill in the parts of a message, without those whose field is empty; several media become several parts."""
     parts: list[Part] = []
     found: dict[str, Media] | None = None
     for part in message.parts:
@@ -128,7 +125,7 @@ def _render_parts(message: PromptMessage, fields: Mapping[str, object], file: Pa
 
 
 def _media_parts(kind: PartKind, text: str, found: Mapping[str, Media]) -> list[MediaPart]:
-    """Return what a rendered template names: media of the doc by their marks, an address, a data URL, or nothing."""
+    """Return the media that a rendered template names: by marks of the doc's media, an address or a data URL."""
     if text in _NO_MEDIA:
         return []
     if _MARKED.fullmatch(text):
@@ -155,7 +152,7 @@ def _render(message: PromptMessage, fields: Mapping[str, object], file: Path) ->
     if prepared.pieces is not None:
         try:
             return "".join([str(fields[piece]) if is_field else piece for is_field, piece in prepared.pieces])
-        except Exception:  # Jinja meets the same fault and says where
+        except Exception:  # Jinja finds the same fault and reports where
             pass
     try:
         return _run(prepared.template, fields)
@@ -178,7 +175,7 @@ def _run(template: Template, fields: Mapping[str, object]) -> str:
 
 
 class _Prepared(NamedTuple):
-    """A compiled template. `pieces` is set where it only puts fields between texts: (is it a field, name or text)."""
+    """A compiled template. `pieces` is set if it only puts fields between texts: (is it a field, name or text)."""
 
     template: Template
     pieces: Sequence[tuple[bool, str]] | None
@@ -224,7 +221,7 @@ def _render_problem(error: Exception, message: PromptMessage, fields: Mapping[st
 
 
 def _error_line(error: Exception) -> int:
-    """Return the line of the template at which it failed."""
+    """Return the line of the template that failed."""
     line = 1
     step = error.__traceback__
     while step is not None:
@@ -240,12 +237,12 @@ def _file_line(message: PromptMessage, line: int) -> int | None:
 
 
 def syntax_problem(message: PromptMessage, file: Path, path: KeyPath = ()) -> Problem | None:
-    """Return what is wrong with a template's syntax, or None."""
+    """Return the syntax error of a template, or None."""
     if not any(mark in message.template for mark in _MARKS):
         return None
     try:
         _prepared(message.template)
-    except Exception as error:  # too deep for Jinja's parser or Python's compiler: they raise what they like
+    except Exception as error:  # too deep for Jinja's parser or Python's compiler, which raise various errors
         return replace(_syntax_problem(error, message, file), path=format_path(path))
     return None
 
@@ -268,10 +265,10 @@ def undefined_fields(
     provided: Collection[str] = (),
     optional: Collection[str] = (),
 ) -> list[Problem]:
-    """Return a problem for every name of a prompt that neither every doc (`fields`) nor the protocol (`provided`) has.
+    """Return a problem for every name in a prompt that neither all docs (`fields`) nor the protocol (`provided`) have.
 
-    `optional` are fields that only some docs have. A name that the template itself guards (`is defined`,
-    `| default(...)`) may be absent.
+    `optional` are fields that only some docs have. A name that the template guards (`is defined`, `| default(...)`) may
+    be absent.
     """
     problems = []
     for message in messages:
@@ -289,7 +286,7 @@ def undefined_fields(
 
 
 def fields_of(template: str) -> set[str]:
-    """Return the names that a template takes from outside, also those that it guards."""
+    """Return the names that a template takes from outside, including those that it guards."""
     if not any(mark in template for mark in _MARKS):
         return set()
     from jinja2 import meta
@@ -330,18 +327,17 @@ def _guarded(tree: nodes.Template) -> Iterator[str]:
 
 
 SHOTS = "shots"
-
 """The field of a doc that holds the fields of its examples."""
 
 PLAIN = "prompt"
 
 
 def render_prompt(task: Task, name: str, fields: Mapping[str, Any]) -> list[Message]:
-    """Render a prompt of a task for a doc; the task's `prompt` with the examples that `few_shot` gives the doc.
+    """Render a prompt of a task for a doc; `prompt` gets the examples that `few_shot` gives the doc.
 
-    An example is the prompt's last message of the user, filled in with the example, and the answer by `few_shot`'s
-    template. A protocol that has shown the examples before gives None in place of `shots`. Raises TaskError as `render`
-    does, UnknownNameError where there is no such prompt.
+    An example is the prompt's last message of the user, filled in with the example's fields, and the answer from
+    `few_shot`'s template. A protocol that has already shown the examples passes None for `shots`. Raises TaskError as
+    `render` does, UnknownNameError if there is no such prompt.
     """
     templates = task.find_prompt(name)
     messages = render(templates, fields, task.file)
@@ -368,7 +364,7 @@ def _pair(question: PromptMessage, few_shot: FewShot, shot: Mapping[str, Any], t
 
 
 def _joined(contents: Sequence[Content]) -> Content:
-    """Put contents one after the other: texts into one text, what has parts into parts."""
+    """Join contents in order: texts into one text, contents with parts into parts."""
     if all(isinstance(content, str) for content in contents):
         return "".join(map(str, contents))
     parts: list[Part] = []

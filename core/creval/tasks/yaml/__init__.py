@@ -1,3 +1,3 @@
-"""YAML with places, before it means anything: reading, merging, includes, schema."""
+"""YAML with line numbers, before it is interpreted: reading, merging, includes, schema."""
 
 from __future__ import annotations

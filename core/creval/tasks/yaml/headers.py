@@ -1,11 +1,7 @@
 """The heads of task files for lists: read in well under a millisecond, without checking or merging the file.
 
-Only the top-level keys that a list shows are looked at. Values in plain style are read by `creval.tasks.yaml.headers`;
-whatever is written in another way, or comes from an include, goes through the YAML reader.
-
-Reads the head of a plainly written task file from its lines, without the YAML reader.
-
-Only what has one obvious reading is read: of everything else None is returned, and the YAML reader is asked.
+Only the top-level keys that a list shows are read. `scan` reads values in plain style from the lines of a file, as long
+as they have one obvious meaning; for anything else, and for includes, the YAML reader is used.
 """
 
 from __future__ import annotations
@@ -39,8 +35,7 @@ __all__ = [
 VARIANTS = "variants"
 
 WANTED = ("task", "suite", "version", "title", "measures", "source", "include", VARIANTS)
-
-"""The keys that a list of tasks is made from."""
+"""The keys that a list of tasks shows."""
 
 _OF_VARIANT = ("version", "title", "measures")
 
@@ -62,9 +57,9 @@ _FLOW_WANTED = r"(?:\b(?:title|version|measures)|\0)\s*:"
 
 
 def scan(text: str) -> dict[str, Any] | None:
-    """Return the wanted keys of a plainly written file; of `source` nothing. None: the YAML reader is needed.
+    """Return the wanted keys of a plainly written file except `source`, or None if the YAML reader is needed.
 
-    The value of `variants` is a mapping of each one's name to its version, title and measures, where it states them.
+    The value of `variants` maps each variant's name to the version, title and measures that it states.
     """
     values: dict[str, Any] = {}
     lines = text.splitlines()
@@ -91,7 +86,7 @@ def scan(text: str) -> dict[str, Any] | None:
 
 
 def _plain_value(text: str) -> Any:
-    """Return the value of a text that has one obvious reading, else None."""
+    """Return the value of a text that has one obvious meaning, else None."""
     text = text.split(" #", 1)[0].strip()
     quote = text[:1]
     if quote in ("'", '"') and len(text) > 1 and text[-1] == quote:
@@ -160,7 +155,7 @@ def _variants(lines: Sequence[str]) -> Mapping[str, Mapping[str, Any]] | None:
 
 
 def _bare(text: str) -> str | None:
-    """Return a line without comments, a NUL for each quoted text; None where it does not end what it opens."""
+    """Return a line without comments, with NUL for each quoted text; None if it leaves a quote or bracket open."""
     bare = _ANY_QUOTED.sub("\0", text).split(" #", 1)[0].rstrip()
     closed = sum(map(bare.count, "{[")) == sum(map(bare.count, "}]"))
     return bare if closed and '"' not in bare and "'" not in bare else None
@@ -171,7 +166,7 @@ def _is_name(text: str) -> bool:
 
 
 def _flow(text: str, bare: str) -> dict[str, Any] | None:
-    """Return what a variant written in one line, `{title: ..., ...}`, states; `bare` is the line without quotes."""
+    """Return the keys of a variant written in one line, `{title: ..., ...}`; `bare` is the line without quotes."""
     if not text or text.startswith("#"):
         return {}
     wanted = re.findall(_FLOW_WANTED, bare)
@@ -197,8 +192,8 @@ _HAS_VARIANTS = rf"(?m)^[\"']?{VARIANTS}[\"']?\s*:"
 class Family:
     """A file that declares variants: its own name, how many variants it has, and whether it is a task itself.
 
-    It is none where the file's name starts with `_`: such a file is only what its variants share. Version and title are
-    those that the file states.
+    A file whose name starts with `_` is not a task: it only holds what its variants share. Version and title are those
+    that the file states.
     """
 
     name: str
@@ -210,7 +205,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class TaskHeader:
-    """What a list shows of a task or suite. `variant` is its key in the family where it is a variant."""
+    """A list entry for a task or suite. `variant` is its key in the family if it is a variant."""
 
     name: str
     plugin: str
@@ -244,7 +239,7 @@ class TaskHeader:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a file says of one of its tasks: kind and name, and the wanted values that are in it.
+    """The head of one task in a file: kind and name, and the wanted values that are in the file.
 
     `whole` is False where an include may add to them.
     """
@@ -263,7 +258,7 @@ class Head:
 
 
 def read_heads(file: Path) -> Sequence[Head] | Problem:
-    """Read what a file says of its tasks: itself, where it is one, and its variants."""
+    """Read the heads of a file's tasks: of the file itself, if it is one, and of its variants."""
     head = read_head(file)
     if isinstance(head, Problem):
         return head
@@ -277,7 +272,7 @@ def read_heads(file: Path) -> Sequence[Head] | Problem:
 
 
 def read_head(file: Path, variant: str | None = None) -> Head | Problem:
-    """Read what a file says of itself, or of one variant; a problem where it is neither a task nor a suite."""
+    """Read the head of a file, or of one variant; return a problem if it is neither a task nor a suite."""
     values = _values(file)
     if isinstance(values, Problem):
         return values
@@ -299,7 +294,7 @@ def read_head(file: Path, variant: str | None = None) -> Head | Problem:
 
 
 def holds_variants(file: Path) -> bool:
-    """Whether a file seems to declare variants (a look at its text)."""
+    """Whether a file seems to declare variants, judged by its text."""
     text = _text(file)
     return not isinstance(text, Problem) and VARIANTS in text and re.search(_HAS_VARIANTS, text) is not None
 
@@ -309,7 +304,7 @@ def _variant(head: Head, key: str, own: Mapping[str, Any]) -> Head:
 
 
 def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the variants by name; of one that is faulty nothing but its name (loading reports the fault)."""
+    """Return the variants by name; a faulty one is empty (loading reports the fault)."""
     section = values.get(VARIANTS)
     if not isinstance(section, Mapping):
         return {}
@@ -351,7 +346,7 @@ def _values(file: Path) -> dict[str, Any] | Problem:
 
 
 def read_header(head: Head, plugin: str, library: Library, known: _Known) -> TaskHeader:
-    """Complete the head of a file with what its includes say. `known` keeps the values of included files."""
+    """Complete the head of a file from its includes. `known` caches the values of included files."""
     values = head.values if head.whole else _with_included(head.values, head.file, library, known)
     measures = values.get("measures")
     return TaskHeader(
@@ -375,7 +370,7 @@ def _shown(value: Any) -> str:
 def _with_included(
     values: Mapping[str, Any], file: Path, library: Library, known: _Known, depth: int = 0
 ) -> Mapping[str, Any]:
-    """Add what the included files say. Scalars and lists replace each other whole, as in the merge rule."""
+    """Add the values of the included files. Scalars and lists are replaced as a whole, as in the merge rule."""
     include = values.get("include")
     names = [include] if isinstance(include, str) else include if isinstance(include, list) else []
     merged: dict[str, Any] = {}
@@ -383,7 +378,7 @@ def _with_included(
         try:
             target = parse_path(name) if is_path(name) else library.find_file(name)
         except (UsageError, TypeError):
-            continue  # a list shows what it can; loading reports the fault
+            continue  # a list shows what it can read; loading reports the fault
         included = _included(file.parent / target.file, known)
         own = _members(included).get(target.variant, {}) if target.variant is not None else {}
         merged.update(_with_included({**included, **own}, file.parent / target.file, library, known, depth + 1))

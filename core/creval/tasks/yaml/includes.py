@@ -1,22 +1,22 @@
-"""Resolves `include:` and `variants:`: reads a task with all that it builds on, merged into one tree.
+"""Resolves `include:` and `variants:`: reads a task with everything it includes, merged into one tree.
 
-The one rule by which YAML files are merged (`include:`) and suites override tasks.
+One rule merges YAML files (`include:`) and applies the overrides of suites to tasks.
 
-Given a base and what is laid over it:
+An upper tree is merged into a base:
 1. Two mappings merge key by key, deeply; keys of the base come first.
-2. Anything else replaces: a list or scalar of the upper one takes the place of whatever the base has.
-3. A null in the upper one takes away the key that the base has; where the base has no such key it is a plain null.
+2. Anything else replaces: a list or scalar of the upper tree takes the place of the base's value.
+3. A null in the upper tree removes the base's key; if the base has no such key, it stays a null.
 
-Of several includes the later wins over the earlier, and the including file wins over all of them.
+Later includes win over earlier ones, and the including file wins over all of them.
 
-`variants:`: what a file of several tasks says of each of them, taken apart before files are merged.
+`variants:` defines several tasks in one file; they are separated before files are merged:
 
     variants:
       k2: {title: With two anchors, dataset: {generator: {drat_anchors: {k: 2}}}}
 
-A variant is laid over its file by the rule of `include`, and is called `<task>_<variant>`. It takes over neither the
-`tests` nor the `description` that are in the file itself, since both speak of the file's own task (nor whether that
-is a template, nor what it was held against, but for the reason why nothing); what the file includes it keeps.
+A variant is merged into its file by the same rule, and is called `<task>_<variant>`. It does not inherit the keys that
+describe the file's own task: `tests`, `description`, `template`, and `parity` (except the reason why there is none). It
+inherits everything that the file includes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _FIXES = {
 
 @dataclass(frozen=True, slots=True)
 class VariantParts:
-    """What one file says of a task: its own keys, what the variant lays over them, and what is wrong with that."""
+    """The parts of a file that define one task: its own keys, the variant's keys, and their problems."""
 
     own: Node
     over: Node | None = None
@@ -58,9 +58,9 @@ class VariantParts:
 
 
 def take_apart(root: Node, place: TaskFile, included: bool) -> VariantParts:
-    """Return the parts of a file for the task that `place` names; its other variants are left out.
+    """Return the parts of a file for the task at `place`, without the other variants.
 
-    The variants are checked where the file itself is read; of an included file only the one that is asked for.
+    All variants of a file are checked, but only the requested one of an included file.
     """
     own = _without(root, VARIANTS)
     section = root.get(VARIANTS)
@@ -79,7 +79,7 @@ def take_apart(root: Node, place: TaskFile, included: bool) -> VariantParts:
 
 
 def _passed_on(own: Node) -> Node:
-    """Return what a file says of its variants, too; of `parity` that is the reason why it is none."""
+    """Return the keys of a file that its variants inherit; of `parity` only the reason why there is none."""
     kept = _without(own, *_OF_THE_FILE)
     parity = own.get("parity")
     if parity is None or not parity.is_mapping or "none" not in parity.value:
@@ -108,7 +108,7 @@ def _unknown(root: Node, name: str, known: Sequence[str]) -> Problem:
 
 
 def _faults(section: Node) -> Sequence[Problem]:
-    """Return what is wrong with the form of variants; what they say is checked with the task that each makes."""
+    """Return the problems of the form of variants; their content is checked with the task of each variant."""
     problems: list[Problem] = []
     kept: dict[str, Node] = {}
     for name, variant in section.value.items() if section.is_mapping else ():
@@ -125,7 +125,7 @@ def _faults(section: Node) -> Sequence[Problem]:
 
 @functools.cache
 def _shape() -> dict[str, Any]:
-    """The schema of `variants:` alone. A variant may have the keys of a task, but for those that a file says once."""
+    """Return the schema of `variants:`. A variant may have the keys of a task, except those that a file states once."""
     schema = load_schema("task")
     keys = {key: True for key in schema["properties"] if key not in _FIXES}
     variant = {"type": "object", "properties": keys, "additionalProperties": False, "minProperties": 1}
@@ -139,7 +139,7 @@ def _validator() -> Any:
 
 
 def merge(base: Node, over: Node) -> Node:
-    """Merge two nodes. Every value keeps the place it was written at; a merged mapping has the upper one's."""
+    """Merge two nodes. Every value keeps its place in its file; a merged mapping has the place of the upper one."""
     if not (isinstance(base.value, Mapping) and isinstance(over.value, Mapping)):
         return over
     merged: dict[str, Node] = dict(base.value)
@@ -155,7 +155,7 @@ def merge(base: Node, over: Node) -> Node:
 
 
 def merge_plain(base: Any, over: Any) -> Any:
-    """The same rule on plain data."""
+    """Merge plain data by the same rule."""
     if not (isinstance(base, Mapping) and isinstance(over, Mapping)):
         return over
     merged = dict(base)
@@ -176,26 +176,26 @@ class Library(Protocol):
     """The files that may be included."""
 
     def find_file(self, name: str) -> TaskFile:
-        """Return where the task or suite called `name` or `plugin/name` stands. Raises UsageError: there is none."""
+        """Return the file of the task or suite called `name` or `plugin/name`. Raises UsageError if there is none."""
 
     def read(self, file: Path) -> Document:
-        """Return what a file holds, read once."""
+        """Return the content of a file, which is read once."""
 
     def bounds(self, file: Path) -> Sequence[Path]:
-        """Return the folders that no path in a file may lead out of."""
+        """Return the folders that paths in a file may not leave."""
 
 
 def read_merged(place: TaskFile, library: Library) -> Document:
     """Read a task with everything that its file includes.
 
-    The tree has no key `include` (unless that key itself is of the wrong type) and no `variants`. Problems of all files
-    involved are in the result; circles and missing files are reported where the `include` stands.
+    The tree has no key `include` (unless its value has a wrong type) and no `variants`. The result has the problems of
+    all files involved; circles and missing files are reported at the `include`.
     """
     return _IncludeReader(library).read(place, (), place.file)
 
 
 def included_files(place: TaskFile, library: Library) -> Iterator[TaskFile]:
-    """Yield what the file of a sound task includes, directly or not; of several the last, which wins, first."""
+    """Yield the files that a sound task's file includes, directly or not; the last include, which wins, first."""
     document = library.read(place.file)
     include = document.root.get("include") if document.root is not None else None
     names = _names(include) if include is not None else None
@@ -206,7 +206,7 @@ def included_files(place: TaskFile, library: Library) -> Iterator[TaskFile]:
 
 
 def _target(name: Node, library: Library) -> TaskFile:
-    """Return what an include names. Raises UsageError where there is no task of that name."""
+    """Return the file that an include names. Raises UsageError if there is no task of that name."""
     text = str(name.value)
     if not is_path(text):
         return library.find_file(text)
@@ -220,7 +220,7 @@ class _IncludeReader:
         self._files = 0
 
     def read(self, place: TaskFile, chain: tuple[Path, ...], home: Path) -> Document:
-        """Read a file. `home` is the one, named by the user or found by its name, whose folder no path leads out of."""
+        """Read a file. Paths may not leave the folder of `home`, the file that the user named or that a name led to."""
         self._files += 1
         document = self._library.read(place.file)
         if document.root is None or not document.root.is_mapping:
@@ -242,13 +242,13 @@ class _IncludeReader:
     def _bases(
         self, names: tuple[Node, ...], chain: tuple[Path, ...], home: Path, problems: list[Problem]
     ) -> Node | None:
-        """Return what the included files say together; None where there is none of them."""
+        """Return the included files merged; None if none could be read."""
         base: Node | None = None
         for name in names:
             included = self._include(name, chain, home, problems)
             if included is not None:
                 base = included if base is None else merge(base, included)
-        if base is not None and base.is_mapping:  # what is a template is not made so by what it builds on
+        if base is not None and base.is_mapping:  # `template` is not inherited
             base = Node({key: node for key, node in base.value.items() if key != "template"}, base.place, base.key)
         return base
 
@@ -286,6 +286,6 @@ class _IncludeReader:
 
 
 def _names(include: Node) -> tuple[Node, ...] | None:
-    """Return the include entries, or None where the value has a wrong type (the schema reports it)."""
+    """Return the include entries, or None if the value has a wrong type (the schema reports it)."""
     entries = include.value if isinstance(include.value, tuple) else (include,)
     return entries if entries and all(isinstance(entry.value, str) and entry.value for entry in entries) else None

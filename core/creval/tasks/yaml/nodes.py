@@ -1,4 +1,4 @@
-"""YAML data that remembers where each key and value stands."""
+"""YAML data with the position of each key and value."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Node:
         return isinstance(self.value, tuple)
 
     def get(self, key: str) -> Node | None:
-        """Return the member of a mapping, or None (also where this is no mapping)."""
+        """Return the member of a mapping, or None (also if this is not a mapping)."""
         found = self.value.get(key) if isinstance(self.value, Mapping) else None
         return found if isinstance(found, Node) else None
 
@@ -62,7 +62,7 @@ def plain(node: Node) -> Any:
 
 
 def walk(node: Node, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Node]]:
-    """Yield every node below and including this one with its key path, in the order of the file."""
+    """Yield this node and every node below it with its key path, in the order of the file."""
     yield path, node
     if isinstance(node.value, Mapping):
         for key, member in node.value.items():

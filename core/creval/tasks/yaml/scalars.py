@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means: the core schema of YAML 1.2 (section 10.3.2).
+"""The values of plain YAML scalars, by the core schema of YAML 1.2 (section 10.3.2).
 
 So `no`, `on`, `1:30` and `2024-01-01` are texts, and `1e-3` is a number. PyYAML's own rules are those of YAML 1.1.
 """

@@ -1,4 +1,4 @@
-"""Checks data against JSON Schemas (draft 2020-12) and places every fault in the YAML file."""
+"""Checks data against JSON Schemas (draft 2020-12) and locates every fault in the YAML file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _validator_class() -> Any:
     from jsonschema import Draft202012Validator, ValidationError, validators
 
     def unique(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[ValidationError]:
-        # The library compares mixed lists pair by pair; a hostile file could keep it busy for hours.
+        # The library compares mixed lists pair by pair, so a hostile file could occupy it for hours.
         if wanted and isinstance(value, list) and len({_canonical(item) for item in value}) < len(value):
             yield ValidationError("has non-unique elements")
 
@@ -52,7 +52,7 @@ def _validator_class() -> Any:
 
 
 def _canonical(value: Any) -> str:
-    """Return one text for all values that JSON Schema calls equal (1 and 1.0 are, 1 and true are not)."""
+    """Return the same text for all values that are equal in JSON Schema (1 and 1.0 are, 1 and true are not)."""
     return json.dumps(_integral(value), sort_keys=True)
 
 
@@ -73,13 +73,13 @@ def named_validator(name: str) -> Validator:
 
 
 def problems_of(node: Node, validator: Validator, path: KeyPath = (), beside: Sequence[str] = ()) -> Sequence[Problem]:
-    """Check the node at `path`. Every fault is returned, in the order of the file.
+    """Check the node at `path` and return every fault, in the order of the file.
 
-    `beside` are keys that the same mapping may have and that were taken out of it before.
+    `beside` are further keys that the mapping may have and that were removed from it before.
     """
     faults = [SchemaFault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
     translation = _Translation(node, path, beside)
-    # Unknown keys first: a misspelt key explains why the right one is missing.
+    # Unknown keys come first: a misspelt key explains why the right one is missing.
     for fault in sorted(faults, key=lambda fault: fault.keyword == "required"):
         translation.add(fault)
     return sorted(translation.problems.values(), key=lambda p: (str(p.file), p.line or 0, p.column or 0))
@@ -132,7 +132,7 @@ class _Translation:
             self._note(_key_place(node, key), f"unknown key {key!r}", (*path, key), fix)
 
     def _no_branch(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
-        """Of several allowed forms, report the faults of the one that the data come nearest to."""
+        """Report the faults of the allowed form that is nearest to the data."""
         branches: dict[Any, list[SchemaFault]] = {}
         for branch, inner in fault.branches:
             branches.setdefault(branch, []).append(inner)
@@ -155,13 +155,13 @@ def _is_other_form(faults: Sequence[SchemaFault], path: KeyPath) -> bool:
 
 
 def _wanted(faults: Sequence[SchemaFault], path: KeyPath) -> Sequence[str]:
-    """Return the keys that a form requires, where nothing but keys of the value itself is missing."""
+    """Return the missing keys of a form, if nothing else is wrong with the value."""
     missing = all(fault.keyword == "required" and fault.path == path for fault in faults)
     return [str(key) for key in faults[0].wanted] if missing else ()
 
 
 def _distance(faults: Sequence[SchemaFault], whole: SchemaFault) -> tuple[bool, int, int]:
-    """How far a value is from one of the forms: of another kind, few of the form's keys, many faults."""
+    """Return how far a value is from a form: is it of another kind, how few of its keys fit, how many faults."""
     present = sum(key in whole.value for key in _wanted(faults, whole.path))
     return _is_other_form(faults, whole.path), -present, len(faults)
 

@@ -1,4 +1,4 @@
-"""Faults found by a JSON Schema, said in plain words."""
+"""Plain-language messages for faults found by a JSON Schema."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _YAML_1_1_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
 
 @dataclass(frozen=True, slots=True)
 class SchemaFault:
-    """One error of the validator: the keyword that failed, what it requires, what is there, and where."""
+    """One error of the validator: the keyword that failed, what it requires, the value, and its path."""
 
     keyword: str
     wanted: Any
@@ -64,7 +64,7 @@ def say(fault: SchemaFault) -> tuple[str, str | None]:
 
 
 def expected(fault: SchemaFault) -> str:
-    """Say in a few words what the schema requires."""
+    """Return in a few words what the schema requires."""
     if fault.keyword == "type":
         return _kinds(fault.wanted)
     if fault.keyword in ("enum", "const"):
@@ -137,7 +137,7 @@ def _pattern(fault: SchemaFault) -> tuple[str, str | None]:
 
 
 def _dependent(fault: SchemaFault) -> tuple[str, str | None]:
-    """A key that goes with another one only; the first of several."""
+    """Say that a key requires another one; of several the first."""
     pairs = ((key, other) for key, others in fault.wanted.items() if key in fault.value for other in others)
     key, other = next(pair for pair in pairs if pair[1] not in fault.value)
     return f"the key {key!r} needs the key {other!r}", f"Add {other}, or leave out {key}."
@@ -190,7 +190,7 @@ def _size(words: str, thing: str) -> Wording:
 
 _KEY_FAULTS = ("required", "dependentRequired", "dependentSchemas", "propertyNames")
 _WORD = re.compile(r"(?<![\w\[\\-])[a-z]{3,}(?![\w\]-])")
-"""A word that a pattern takes as it is: `newest` of `^([0-9a-f]{40}|newest)$`."""
+"""A word that a pattern contains literally: `newest` of `^([0-9a-f]{40}|newest)$`."""
 _PATTERNS: Mapping[str, str] = {
     "^[A-Za-z][A-Za-z0-9_]*$": "a name of letters, digits and _, starting with a letter",
     "^[a-z][a-z0-9_]*$": "a name of lower-case letters, digits and _, starting with a letter",

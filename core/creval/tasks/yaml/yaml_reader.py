@@ -1,8 +1,8 @@
 """Reads a YAML file into nodes that know their line and column. Plain data only, bounded in size.
 
-Built on PyYAML's event stream (libyaml where it is compiled in): no constructor is ever involved, so no tag can run
-code. Refused are tags, duplicate keys, several documents, keys that are not text, and files, nesting or alias
-expansion beyond what a task can need.
+It uses PyYAML's event stream (libyaml if available) and no constructors, so no tag can run code. It refuses tags,
+duplicate keys, several documents, keys that are not text, and files, nesting or alias expansion that are larger than
+any task needs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UTF8_MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file holds. `root` is None where nothing could be read; `problems` is empty for a sound file."""
+    """The content of a file. `root` is None if nothing could be read; `problems` is empty for a sound file."""
 
     file: Path
     root: Node | None
@@ -39,11 +39,11 @@ class Document:
 
 
 def read_yaml(file: Path) -> Document:
-    """Read a YAML file. Its faults raise nothing: all are in `problems`."""
+    """Read a YAML file. Faults are returned in `problems`, not raised."""
     try:
         if is_pipe(file):
             return _unreadable(file, "this is no plain file", "Name a file.")
-        with file.open("rb") as stream:  # never more than the bound, also of what is no plain file (/dev/zero)
+        with file.open("rb") as stream:  # never read more than the bound, also from special files (/dev/zero)
             content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             return _unreadable(file, f"the file is larger than {MAX_BYTES:,} bytes, more than any task can need")
@@ -65,7 +65,7 @@ def read_yaml(file: Path) -> Document:
 
 
 def read_yaml_text(text: str, file: Path) -> Document:
-    """Read YAML text as if it stood in `file`."""
+    """Read YAML text as if it were in `file`."""
     builder = _Builder(file)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -105,12 +105,12 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: Path) -> Probl
 
 
 class _Stop(Exception):
-    """Reading cannot go on; the problem is already noted."""
+    """Reading cannot continue; the problem is already recorded."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or list whose end has not come yet."""
+    """A mapping or list whose end has not been read."""
 
     place: Place
     anchor: str | None
@@ -129,7 +129,7 @@ class _Open:
 
 
 class _Builder:
-    """Builds nodes from events with a stack of its own, so that deep nesting cannot exhaust Python's."""
+    """Builds nodes from events with its own stack, so that deep nesting cannot exhaust Python's."""
 
     def __init__(self, file: Path) -> None:
         self.root: Node | None = None
@@ -168,7 +168,7 @@ class _Builder:
         raise _Stop
 
     def _path(self) -> KeyPath:
-        """Return the key path of the value that comes next."""
+        """Return the key path of the next value."""
         if not self._stack:
             return ()
         top = self._stack[-1]
@@ -244,7 +244,7 @@ class _Builder:
         if self._stack:
             top = self._stack[-1]
             top.size += size
-            # Aliases share their nodes in memory, but whoever walks the data meets each again and again.
+            # Aliases share their nodes in memory, but code that walks the data visits them each time.
             if max(top.size, self._total) > MAX_NODES:
                 self._stop(
                     node.place, f"more than {MAX_NODES:,} values, aliases written out", "Move data to a dataset file."
