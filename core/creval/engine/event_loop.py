@@ -17,13 +17,13 @@ __all__ = ["DRIVER", "drive"]
 T = TypeVar("T")
 
 DRIVER: ContextVar[Callable[[Coroutine[Any, Any, Any]], Any] | None] = ContextVar("creval_driver", default=None)
-"""What runs coroutines in the place of a loop of their own: set in the threads of runs that share one loop."""
+"""The function that runs coroutines in place of a new loop; set in the threads of runs that share one loop."""
 
 
 def drive(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in a new event loop; in a thread if a loop is already running (in a notebook).
+    """Run a coroutine in a new event loop, in a thread if a loop is already running (in a notebook).
 
-    Raises KeyboardInterrupt where a signal stopped it.
+    Raises KeyboardInterrupt if a signal stopped it.
     """
     collect_from_here()
     interruption = CURRENT.get()
@@ -39,7 +39,7 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
-    """Run in a thread. An interrupt of the caller (the notebook's stop button) cancels it, and it ends in order."""
+    """Run in a thread. An interrupt of the caller (a notebook's stop button) cancels the coroutine, which cleans up."""
     running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
 
     async def watched() -> T:

@@ -1,4 +1,4 @@
-"""Who carries out the samples of a run: what the run lends its executor, the executor `local`, how one is opened."""
+"""Executors, which carry out the samples of a run: their context, the executor `local`, and opening one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OPTION = "--executor"
 class RunRequest(NamedTuple):
     """What the user requested: the tasks by name, the models of all roles, whether people answer.
 
-    `task_files` replace tasks where a run is scored again; then the target is not asked (`target`).
+    `task_files` replace tasks if a run is scored again; then the target is not asked (`target`).
     """
 
     tasks: Sequence[str]
@@ -61,7 +61,7 @@ class RunContext:
         self.setup.models.get(TARGET).prepare()
 
     def rest(self) -> None:
-        """Let the target release what it holds: every sample is made."""
+        """Let the target release its resources: every sample is made."""
         self.setup.models.get(TARGET).rest()
 
     def make(self, item: WorkItem) -> Awaitable[ItemResult]:
@@ -69,7 +69,7 @@ class RunContext:
         return make_sample(self._runtimes[item.key.task], item)
 
     def scoring(self, plan: TaskPlan) -> TaskScoring:
-        """Return what scoring a task needs; made on the first call."""
+        """Return the scoring of a task, created on the first call."""
         name = plan.task.name
         if name not in self._scorings:
             self._scorings[name] = replace(self.setup.scoring(plan.task), dataset=plan.dataset)
@@ -81,19 +81,19 @@ class RunContext:
         await score_stream(batches, self._scorings[task], min(self.concurrency, max(1, total)), scored)
 
     def record_stats(self, worker: str, stats: Mapping[str, ModelStats]) -> None:
-        """Record what the models of another process have done so far, by role."""
+        """Record the statistics of the models of another process so far, by role."""
         self._remote[worker] = stats
 
     def target_stats(self) -> ModelStats:
-        """Return what the target has done so far, in all processes."""
+        """Return the statistics of the target so far, over all processes."""
         return self._sum(TARGET, self.setup.models.get(TARGET).stats())
 
     def stats(self) -> Mapping[str, ModelStats]:
-        """Return what each model has done so far, by role, in all processes."""
+        """Return the statistics of each model so far, by role, over all processes."""
         return {role: self._sum(role, model.stats()) for role, model in self.setup.models.opened().items()}
 
     def _sum(self, role: str, here: ModelStats) -> ModelStats:
-        """Add what a model did in other processes; the calls in flight and their limit are this process's."""
+        """Add the statistics of other processes; calls in flight and their limit are only those of this process."""
         remote = [stats[role] for stats in self._remote.values() if role in stats]
         if not remote:
             return here
@@ -110,7 +110,7 @@ class Execution(NamedTuple):
 
 
 class LocalExecutor:
-    """Makes and scores samples in this process, by its one event loop. It takes neither an address nor options."""
+    """Makes and scores samples in this process, in its one event loop. It has no address and no options."""
 
     remote = False
     batch = BATCH
@@ -146,8 +146,9 @@ class LocalExecutor:
 def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> Executor:
     """Return the executor that `spec` names, with its address after `://`; nothing is started yet.
 
-    Raises UnknownNameError with the nearest names, UsageError (an address or option that it does not take),
-    MissingPartError (a package that it needs is absent), PluginError where the plugin's factory returns no executor.
+    Raises UnknownNameError with the nearest names, UsageError (an address or option that it does not accept),
+    MissingPartError (a package that it needs is absent), PluginError if the plugin's factory does not return an
+    executor.
     """
     name, sign, address = spec.partition("://")
     if sign and not address:

@@ -53,7 +53,7 @@ def now() -> str:
 
 
 def options_data(options: RunOptions) -> dict[str, Any]:
-    """Return the options as plain data; of an address what may be a secret is hidden (`shown_address`)."""
+    """Return the options as plain data, with possible secrets in addresses hidden (`shown_address`)."""
     data: dict[str, Any] = {}
     for field in fields(RunOptions):
         value = getattr(options, field.name)
@@ -78,10 +78,10 @@ def options_data(options: RunOptions) -> dict[str, Any]:
 
 
 def read_options(data: Mapping[str, Any]) -> RunOptions:
-    """Return the options of a manifest; unknown ones (of a later version) are left out.
+    """Return the options of a manifest, without unknown ones (of a later version).
 
-    Consent to run programs is never taken from a file, which may come from anyone, and the run folder is the one that
-    the user names. Raises RunError where the values are none of options.
+    Consent to run programs is never read from a file, which may come from anyone, and the run folder is the one that
+    the user names. Raises RunError if the values are not valid options.
     """
     known = {field.name for field in fields(RunOptions)} - {*CONSENTS, "detach", "output"}
     values = {name: value for name, value in data.items() if name in known}
@@ -96,12 +96,12 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
 
 
 def asked_hash(task: Task) -> str:
-    """Return the sha256 of all that shapes what the model is asked; saved answers belong to it."""
+    """Return the sha256 of everything that shapes the questions to the model, to which saved answers belong."""
     asked = {name: task.resolved[name] for name in _ASKED if name in task.resolved}
     roles = task.resolved.get("roles")
     made_with = {role: roles[role] for role in task.making_roles if isinstance(roles, Mapping) and role in roles}
     own = {role: spec for role, spec in made_with.items() if isinstance(spec, Mapping)}
-    if own:  # what the protocol says to them shapes the answers, as the prompts do
+    if own:  # the protocol's own wording shapes the answers as the prompts do
         asked["roles"] = {role: {k: v for k, v in spec.items() if k != "model"} for role, spec in own.items()}
     text = json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -133,7 +133,7 @@ def task_data(plan: TaskPlan) -> dict[str, Any]:
 
 
 def _memory() -> int | None:
-    """The machine's memory in bytes, where it can be asked."""
+    """Return the machine's memory in bytes, if it is known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -146,7 +146,7 @@ def core_version(plugins: Plugins) -> str:
 
 
 def library_data() -> dict[str, str]:
-    """Return the versions of the libraries on which it depends how an answer is read."""
+    """Return the versions of the libraries that affect how answers are read."""
     return {name: _version(name) for name in _READING}
 
 
@@ -163,8 +163,8 @@ def plugin_data(plugins: Plugins) -> list[dict[str, str]]:
 def start_manifest(
     requested: Sequence[str], roles: Mapping[str, str], options: RunOptions, plugins: Plugins, plans: Sequence[TaskPlan]
 ) -> dict[str, Any]:
-    """Return the manifest of a run that begins. `requested` are the tasks as the user named them (for a
-    pattern those that it matched)."""
+    """Return the manifest of a new run. `requested` are the tasks as named by the user; a pattern is replaced by its
+    matches."""
     defaults = options_data(RunOptions())
     settings = options_data(options)
     manifest = {
@@ -202,7 +202,7 @@ def start_manifest(
 
 
 def sign(manifest: dict[str, Any], folder: Path) -> None:
-    """Let a manifest say that this installation wrote what it names, so that plain `creval resume` believes it."""
+    """Sign a manifest as written by this installation, so that `creval resume` trusts what it names."""
     signature = Claims.of_run(manifest, folder).signed()
     manifest.pop(MADE_HERE, None)
     if signature is not None:

@@ -1,4 +1,4 @@
-"""Who watches a run: the command line's progress, a notebook, a test."""
+"""Observers of a run: the command line's progress, a notebook, a test."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _LOG = logging.getLogger("creval")
 
 
 class Observer(Protocol):
-    """Called on the way. Must be quick; what it raises stops nothing (see `Guarded`).
+    """Called during a run. Methods must return quickly; exceptions do not stop the run (see `Guarded`).
 
-    It may also have `on_batches(counts)`: a batch has gone out, has got on, or has ended (`BatchCounts`), and
-    `on_rate_limit(news)`: a provider answers nothing but 429, still does, or answers again (`RateLimitNews`).
+    Optional methods: `on_batches(counts)`, when a batch is sent, progresses or ends (`BatchCounts`), and
+    `on_rate_limit(news)`, when a provider starts to answer only 429, still does, or answers again (`RateLimitNews`).
     """
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
-        """A phase begins: `open`, `generate` (all tasks), `score` (one task); `total` samples, `done` already there."""
+        """A phase begins: `open`, `generate` (all tasks) or `score` (one task); `done` of `total` samples are there."""
 
     def on_sample(self, sample: Sample, stats: ModelStats) -> None:
-        """A sample has been written; `stats` are the target's so far."""
+        """A sample has been written; `stats` are the target's statistics so far."""
 
     def on_scored(self, count: int) -> None:
         """`count` further samples have been scored."""
 
     def on_roles(self, counts: Mapping[str, RoleCounts]) -> None:
-        """A role other than the target has answered; `counts` are what each has done so far."""
+        """A role other than the target has answered; `counts` are the counts of each role so far."""
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
         """results.json is written."""
 
 
 class Guarded:
-    """Calls observers; one that raises is reported once, is not called again, and stops neither run nor others."""
+    """Calls observers. One that raises is reported once and not called again; the run and other observers go on."""
 
     def __init__(self, *inner: Observer) -> None:
         self._inner = list(inner)
@@ -71,7 +71,7 @@ class Guarded:
         for inner in tuple(self._inner):
             try:
                 callback = getattr(inner, method, None)
-                if callback is not None:  # an observer may leave out what it does not want to know
+                if callback is not None:  # an observer need not implement every method
                     callback(*given)
             except Exception as error:
                 what = f"{type(inner).__name__}.{method}: {type(error).__name__}: {error}"

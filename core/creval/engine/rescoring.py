@@ -1,4 +1,4 @@
-"""Scoring saved answers with another YAML file, into the same run or a copy of it."""
+"""Scores saved answers with another YAML file, into the same run or a copy of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_task_files(
 ) -> list[TaskPlan]:
     """Return plans whose tasks are replaced by those of the same name in these files; docs and repeats stay.
 
-    Raises UnknownNameError where the run has no such task, UsageError where two files are one task, TaskError.
+    Raises UnknownNameError if the run has no such task, UsageError if two files define the same task, TaskError.
     """
     given: dict[str, Task] = {}
     for file in files:
@@ -64,9 +64,9 @@ def _exchanged(plan: TaskPlan, given: dict[str, Task], options: RunOptions, plug
 
 
 def copy_run(source: Path, target: Path) -> Path:
-    """Copy what a run asked and was answered, without scores and results, into a new run folder, and return its path.
+    """Copy the questions and answers of a run, without scores and results, to a new run folder, and return its path.
 
-    Raises RunError where `target` holds a run, or where `source` is none or at work.
+    Raises RunError if `target` already is a run, or if `source` is not a run or is in use.
     """
     old = RunFolder.open(source)
     with RunLock(source):
@@ -85,7 +85,7 @@ def copy_run(source: Path, target: Path) -> Path:
 
 
 def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> None:
-    """Store the YAML that a copy of a run was scored with in it."""
+    """Store in a copy of a run the YAML with which it was scored."""
     for file in files:
         task = _load(file, plugins)
         kept = folder / TASKS / f"{file_name(task.name)}.yaml"
@@ -98,7 +98,7 @@ def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> No
 
 @contextmanager
 def resumable_scoring(path: Path, how: Rescoring) -> Iterator[None]:
-    """Let what ends a scoring early name the command that scores again; resuming the run is something else."""
+    """Make errors that end a scoring early name the command that scores again, not the one that resumes the run."""
     again = score_command(path, also=" ".join(_words(path, how)))
     interruption = CURRENT.get()
     if interruption is not None:
@@ -113,7 +113,7 @@ def resumable_scoring(path: Path, how: Rescoring) -> Iterator[None]:
 
 
 def _words(path: Path, how: Rescoring) -> Iterator[str]:
-    """Return the options of `creval score` for `how`, without the run's consents, which are named anyway."""
+    """Return the options of `creval score` for `how`, without the run's consents, which are added elsewhere."""
     had = RunFolder.open(path).read_manifest()["options"]
     pairs = [("resource", f"{name}={spec}") for name, spec in how.resources.items()]
     pairs += [("role", f"{role}={model}") for role, model in how.role_words()]

@@ -48,7 +48,7 @@ _AS_BEFORE = Rescoring()
 
 
 class SweepLimits(NamedTuple):
-    """What the runs of a sweep share: the budget over all of them, and the calls in flight to each provider."""
+    """The limits that the runs of a sweep share: the common budget, and the calls in flight to each provider."""
 
     budget: Budget | None = None
     limiters: LimiterPool | None = None
@@ -66,10 +66,10 @@ def run_new(
     seat: Seat | None = None,
     sweep: SweepLimits | None = None,
 ) -> Finished:
-    """Start a run in a new folder. `seat` is where a person answers, where the model is one, `sweep` what it shares.
+    """Start a run in a new folder. `seat` is where a person answers, if the model is one, `sweep` the shared limits.
 
-    Raises UsageError, TaskError, DataError, RunError before the first call. A run that ends by an error before it wrote
-    a sample (a judge's key is missing, say) leaves no folder behind.
+    Raises UsageError, TaskError, DataError, RunError before the first call. A run that ends with an error before it has
+    written a sample (e.g. a judge's key is missing) leaves no folder behind.
     """
     if not tasks:
         raise UsageError("no task is named", where="--tasks", fix="List them with: creval ls")
@@ -103,14 +103,14 @@ def run_new(
         names += [f"shard{options.shard.replace('/', 'of')}"] if options.shard else []
         folder = RunFolder.create_default(RUNS, model, names, now().replace(":", ""))
     with RunLock(folder.path):
-        folder.check_new()  # another process may have begun and ended here since
+        folder.check_new()  # another process may have started and ended here since
         try:
             manifest = start_manifest(requested, roles, options, plugins, plans)
             folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
             context = RunContext(setup, plans, RunRequest(manifest["requested"], roles, asks_people(model)))
             return RunSteps(folder, manifest, Execution(context, executor), watcher, _kept(folder, plans)).whole()
-        except Exception as error:  # not for an interruption: such a run can be resumed
+        except Exception as error:  # not after an interruption: such a run can be resumed
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose fix says so
                 folder.forget([plan.task.name for plan in plans])
             if not folder.manifest.exists() and hasattr(error, "__notes__"):
@@ -127,11 +127,11 @@ def resume(
 ) -> Finished:
     """Resume a run: make missing samples, retry errored ones, score, aggregate.
 
-    `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `seat` is
-    where a person answers, where the model is one. `base_url` is the run's own address, which has to be given again
-    where it holds what may be a secret; `allow_code_execution` and `trust_remote_code` have to be given again always.
-    Raises RunError where the run is locked, or where a task or its data changed since it began, and UsageError where
-    the address is missing or another one, or where programs are to be run without consent.
+    `max_cost` and `max_calls` replace the run's own limits; its spending so far counts against them. `seat` is where a
+    person answers, if the model is one. `base_url` is the run's own address; it must be given again if it may contain a
+    secret. `allow_code_execution` and `trust_remote_code` must always be given again. Raises RunError if the run is
+    locked, or if a task or its data changed since it began, and UsageError if the address is missing or differs, or if
+    programs would run without consent.
     """
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
@@ -178,9 +178,9 @@ def resume(
 def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None = None) -> Finished:
     """Score the saved answers again with the tasks as they are now; the target model is not asked.
 
-    Answers of judges that the run's ledger holds are not paid again. Raises RunError where the run is locked, its tasks
-    are gone, or what a task asks (data, prompts, protocol, settings) is not what the saved answers are answers to, and
-    BudgetError, with the old scores in place, where the limit came before the end.
+    Judges' answers in the run's ledger are not paid for again. Raises RunError if the run is locked, its tasks are
+    gone, or a task's questions (data, prompts, protocol, settings) are not those of the saved answers; raises
+    BudgetError, and keeps the old scores, if the limit is reached before the end.
     """
     if how.output is not None:
         finished = rescore(copy_run(path, how.output), replace(how, output=None), observer)
@@ -220,7 +220,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
 def _with_task(
     name: str, plans: list[TaskPlan], given: tuple[dict[str, Any], RunOptions, Plugins], path: Path
 ) -> list[TaskPlan]:
-    """Return the plans of a run with those of a further task that asks the same; the manifest names it, too."""
+    """Return the plans of a run with that of a further task that asks the same, and add the task to the manifest."""
     manifest, options, plugins = given
     added = []
     for plan in open_plans([name], options, plugins, people=asked_people(manifest)):
@@ -235,9 +235,9 @@ def _with_task(
 
 
 def _check_trust(manifest: dict[str, Any], path: Path, verb: str, given: Mapping[str, Any] | Rescoring) -> bool:
-    """Raises UntrustedError where a run that was not made here names what the command line does not give.
+    """Raise UntrustedError if a run that was not made here names anything that the command line does not give.
 
-    Returns whether nothing of what it names is foreign. Options of an executor belong to the executor that is named.
+    Returns whether everything it names is trusted. Options of an executor belong to the executor named with them.
     """
     claims = Claims.of_run(manifest, path)
     stated = given if isinstance(given, Mapping) else {"executor": given.executor}
@@ -252,7 +252,7 @@ def _check_trust(manifest: dict[str, Any], path: Path, verb: str, given: Mapping
 
 
 def _executor(options: RunOptions, plugins: Plugins) -> Executor:
-    """Open who carries out the samples."""
+    """Open the executor."""
     executor = open_executor(options.executor, options.executor_options, plugins.registry)
     if executor.remote and options.batch:
         fix = "Leave --batch or --executor out."
@@ -261,7 +261,7 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
 
 
 def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, ResumeState[ResumableTally]]:
-    """Return what the run holds of each task, not read yet; `anew`: its scores are stored next to the old ones."""
+    """Return the state of each task, not read yet; with `anew` its scores are stored next to the old ones."""
     return {
         plan.task.name: ResumeState(
             folder, plan, partial(ResumableTally, plan), folder.new_scores(plan.task.name) if anew else None
@@ -275,7 +275,7 @@ def _named(roles: Mapping[str, str]) -> dict[str, str]:
 
 
 def _address(stored: str | None, given: str | None, path: Path) -> str | None:
-    """Return the address to resume with. Raises UsageError where it was not stored whole and is not given again."""
+    """Return the address to resume with. Raises UsageError if it was not stored completely and is not given again."""
     if given is not None:
         shown = shown_address(given)
         if shown != stored:
@@ -295,7 +295,7 @@ def _address(stored: str | None, given: str | None, path: Path) -> str | None:
 
 
 def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPlan:
-    """Return a plan with the docs and repeats of the run. Raises RunError where its answers are to other questions."""
+    """Return a plan with the docs and repeats of the run. Raises RunError if the run's questions were others."""
     old = next((task for task in manifest["tasks"] if task["task"] == plan.task.name), None)
     if old is None:
         raise RunError(f"the run has no task {plan.task.name!r}", where=str(path), fix="Start a new run.")
@@ -311,16 +311,16 @@ def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPl
 
 
 def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> None:
-    """Give the ledger the run's own journal, and those of the runs that it may reuse, which the manifest names.
+    """Give the ledger the run's journal, and the journals of the runs that the manifest allows it to reuse.
 
-    Batches have a journal of their own.
+    Batches have a separate journal.
     """
     others, reused = [], manifest.setdefault("reused", [])
     for path in setup.options.reuse:
         try:
             source = RunFolder.open(path)
             about = source.read_manifest()
-        except RunError as error:  # what was taken from it is in the run's own journal by now
+        except RunError as error:  # what was used from it is already in the run's own journal
             _LOG.warning("the answers of an earlier run cannot be reused: %s", error)
             continue
         others.append(CallJournal(source, read_only=True))
@@ -333,7 +333,7 @@ def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> No
 
 
 def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:
-    """Raises RunError where a later creval read the answers of the run by rules that this one does not have."""
+    """Raise RunError if a later creval read the answers of the run by rules that this one does not have."""
     if reading_of(manifest) > READING:
         raise RunError(
             f"its answers are read by version {reading_of(manifest)} of creval's rules, and this creval has {READING}",
@@ -347,7 +347,7 @@ def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], pat
     before = {task["task"]: task for task in manifest["tasks"]}
     for plan in plans:
         old, new = before.get(plan.task.name), task_data(plan)
-        # What a later version adds to the manifest says nothing against a run that does not have it.
+        # A run is not refused because its manifest lacks entries that later versions add.
         other_data = old is None or any(new["dataset"].get(key) != said for key, said in old["dataset"].items())
         if old is not None and old["hash"] == new["hash"] and not other_data:
             continue

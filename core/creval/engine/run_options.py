@@ -33,7 +33,7 @@ __all__ = [
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 ROLE_KEYS = ("base_url", "api_key_env", "concurrency", "generation")
-"""What a role may have of its own in addition to its model; other keys are generation settings."""
+"""The settings that a role may have in addition to its model; other keys are generation settings."""
 MAX_REPEATS = 1_000_000
 MAX_SHOTS = 1000
 _SHOTS = f"Give a number from 0 to {MAX_SHOTS:,}."
@@ -44,9 +44,9 @@ MAY_DIFFER = frozenset(
     | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", "batch_size", "detach"}
     | {"rate_limit_wait", *CONSENTS}
 )
-"""Options on which no answer depends: they may change when a run is resumed, and between its shards."""
+"""Options that do not affect answers: they may change when a run is resumed, and between its shards."""
 _REPEATS_FIX = f"Give at most {MAX_REPEATS:,}."
-_LIMIT = re.compile(  # 18 digits: more docs there are nowhere, and Python reads no number of thousands of digits
+_LIMIT = re.compile(  # 18 digits: no dataset has more docs, and Python does not read numbers of thousands of digits
     r"(?P<first>first:)?(?:(?P<share>[0-9]{1,3}(?:\.[0-9]{1,9})?)%|(?P<number>[0-9]{1,18}))"
     r"|(?P<low>[0-9]{1,18})-(?P<high>[0-9]{1,18})"
 )
@@ -54,33 +54,34 @@ _LIMIT = re.compile(  # 18 digits: more docs there are nowhere, and Python reads
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Everything of a run but its tasks and its target model. None means: as the task says.
+    """All options of a run except its tasks and its target model. None means: as in the task.
 
     - `limit`: docs per task: a number or a share (`"10%"`) takes a seeded random subset, `"first:N"` the first ones,
       `"10-20"` the tenth to the twentieth.
-    - `few_shot`: so many examples before the question, in place of the task's own number (0: none). `system`: a text
-      that every call of the target begins with, as a system message.
-    - `shard`: `"3/16"` asks the third of sixteen fixed parts of these docs alone (`creval merge` joins such runs).
+    - `few_shot`: the number of examples before the question, in place of the task's own (0: none). `system`: a system
+      message at the beginning of every call of the target.
+    - `shard`: `"3/16"` runs only the third of sixteen fixed parts of these docs (`creval merge` joins such runs).
     - `repeats`, `generation`: override those of every task (a generation setting of None is not sent); a setting that
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
-    - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`), or a mapping with what is the role's own: `model`,
-      `base_url`, `api_key_env` (the name of the variable with its key), `concurrency` and generation settings; these
-      are kept in `role_options`. `resources`: name -> resource.
+    - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`), or a mapping with the role's own settings: `model`,
+      `base_url`, `api_key_env` (the name of the variable with its key), `concurrency` and generation settings; they are
+      stored in `role_options`. `resources`: name -> resource.
     - `data`: task -> file in the task's own format, in place of its dataset.
-    - `docs`: ids of docs: only these are asked, in the order of the data; not together with `limit`.
-    - `reuse`: earlier runs whose judges' verdicts (and other roles' answers) are given again, at no cost.
+    - `docs`: ids of docs; only these are asked, in the order of the data. Not together with `limit`.
+    - `reuse`: earlier runs whose judges' verdicts (and other roles' answers) are reused at no cost.
     - `executor`: who carries out the samples: `local`, or a plugin's (`ray`, `ray://HOST:PORT`) with its own
-      `executor_options`. The results are the same, so neither is part of any identity.
+      `executor_options`. The results are the same, so neither is part of a run's identity.
     - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
-    - `concurrency`: calls in flight at most; `timeout`: seconds per call; `max_retries`: further tries of a call;
-      `rate_limit_wait`: seconds that calls wait for a provider that answers nothing but 429 (0: it is a failed try).
-    - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
-    - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.
-    - `batch`: calls over a network go out as batches of their provider, at its lower price, each of at most
-      `batch_size` requests; `detach`: stop once they are sent (DetachedError), to resume the run later.
+    - `concurrency`: the most calls in flight; `timeout`: seconds per call; `max_retries`: further tries of a call;
+      `rate_limit_wait`: seconds that calls wait for a provider that answers only 429 (0: it counts as a failed try).
+    - `max_cost` (US dollars), `max_calls`: the limits at which the run stops; remaining samples end as skipped.
+    - `cache`: store answers in the response cache and reuse them. `cache_folder`: the folder of caches.
+    - `batch`: calls over a network are sent as batches of their provider, at its lower price, of at most `batch_size`
+      requests each; `detach`: stop once they are sent (DetachedError), to resume the run later.
     - `allowed_error_share`: the share of errored samples (0 to 1) up to which a run counts as done.
-    - `allow_code_execution`: model-written programs may run in the sandbox. `trust_remote_code`: program code that an
-      encoder, entailment model or model in this process brings may run, outside it. Neither is ever read from a file.
+    - `allow_code_execution`: model-written programs may run in the sandbox. `trust_remote_code`: program code that
+      comes with an encoder, entailment model or model in this process may run, outside the sandbox. Neither is ever
+      read from a file.
     """
 
     limit: int | str | None = None
@@ -159,19 +160,19 @@ class RunOptions:
 
     @property
     def prompt_overrides(self) -> dict[str, Any]:
-        """What of the prompts is not the task's own, for results and comparisons."""
+        """Changes of the prompts by the user, for results and comparisons."""
         stated = {"few_shot": self.few_shot, "system": self.system}
         return {name: value for name, value in stated.items() if value is not None}
 
     def __repr__(self) -> str:
-        """What is not as by default."""
+        """Show the options that differ from the defaults."""
         given = ((each.name, getattr(self, each.name), each) for each in fields(self))
         said = [f"{name}={value!r}" for name, value, each in given if value and value != each.default]
         return f"RunOptions({', '.join(said)})"
 
 
 def _make_paths(options: RunOptions) -> None:
-    """From Python paths come as texts too."""
+    """Convert paths that are given as texts from Python."""
     for name in ("output", "cache_folder"):
         given = getattr(options, name)
         if isinstance(given, str):
@@ -185,7 +186,7 @@ def _make_paths(options: RunOptions) -> None:
 
 
 def split_roles(options: RunOptions | Rescoring) -> None:
-    """Leave the models' names in `roles`, move other settings of a role to `role_options`. Raises UsageError."""
+    """Keep the models' names in `roles` and move other settings of a role to `role_options`. Raises UsageError."""
     models = {role: given for role, given in options.roles.items() if not isinstance(given, Mapping)}
     mapped = {role: given for role, given in options.roles.items() if isinstance(given, Mapping)}
     models |= {role: str(given["model"]) for role, given in mapped.items() if "model" in given}
@@ -232,7 +233,7 @@ class _Checked(dict[str, Any]):
 
 
 def nested_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as the user gives them: those that creval does not know under `extra`."""
+    """Return settings as the user writes them: those unknown to creval under `extra`."""
     if not generation:
         return {}
     known = generation_settings()
@@ -242,9 +243,9 @@ def nested_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings with those under `extra` among the others, as a task's settings are kept.
+    """Return the settings, with those under `extra` among the others, as a task's settings are stored.
 
-    A name that is none of the known settings may be a slip, and would be sent without a word: it belongs under `extra`.
+    An unknown name outside `extra` may be a typing error that would be sent silently: it is refused.
     """
     if not generation:
         return _Checked()
@@ -293,9 +294,9 @@ def _check_plain(generation: Mapping[str, Any], where: str = "--generation") -> 
 
 
 class Limit(NamedTuple):
-    """Which docs of a task: so many, a share of them in percent, or (`span`) those from one place to another, from 1.
+    """Which docs of a task: a number, a share in percent, or (`span`) those between two positions, from 1.
 
-    `first`: the first ones in place of a random subset.
+    `first`: the first ones instead of a random subset.
     """
 
     number: int | None = None
@@ -304,12 +305,12 @@ class Limit(NamedTuple):
     first: bool = False
 
     def count(self, docs: int) -> int:
-        """Return how many of so many docs are wanted; of a share at least one."""
+        """Return how many of `docs` docs the limit allows; at least one for a share."""
         return self.number if self.percent is None else math.ceil(docs * self.percent / 100)  # type: ignore[return-value]
 
 
 def parse_limit(limit: int | str | None) -> Limit | None:
-    """Return what a limit says; None where there is none. Raises UsageError."""
+    """Return a limit as written by the user, parsed, or None. Raises UsageError."""
     if limit is None:
         return None
     text = str(limit)
@@ -327,15 +328,15 @@ def parse_limit(limit: int | str | None) -> Limit | None:
 
 
 class Consents(TypedDict, total=False):
-    """Leave to run programs, of models' answers or of encoders. It holds for one command alone."""
+    """Consent to run programs of models' answers or of encoders. It is valid for one command."""
 
     allow_code_execution: bool
     trust_remote_code: bool
 
 
 class Resuming(Consents, total=False):
-    """What a resumed run is given: limits and executor in place of its own, consents, its address where
-    that was not stored whole, and whether to leave it again while batches are pending.
+    """Options of resuming a run: limits and executor that replace its own, consents, its address if it was not stored
+    completely, and whether to stop again while batches are pending.
     """
 
     max_cost: float | None
@@ -348,12 +349,12 @@ class Resuming(Consents, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Rescoring:
-    """How saved answers are scored again: other resources and models of roles, and what may be spent on it.
+    """How saved answers are scored again: other resources and models of roles, and the limits.
 
-    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, from zero. So do consent to run
-    programs, and `batch` and `detach` (as in RunOptions). `executor` carries it out (None: the run's own).
-    `task_files` are other YAML for tasks of the run that ask the same; `output` is a new run folder for the scores
-    (None: they take the place of the old ones). `tasks` are further tasks that ask what a task of the run asked.
+    `max_cost` and `max_calls` apply to this scoring alone (None: the run's own limits, from zero), as do consent to run
+    programs, `batch` and `detach` (as in RunOptions). `executor` replaces the run's own (None: unchanged). `task_files`
+    are other YAML files for tasks of the run that ask the same; `output` is a new run folder for the scores (None: they
+    replace the old ones). `tasks` are further tasks that ask the same as a task of the run.
     """
 
     resources: Mapping[str, str] = field(default_factory=dict)
@@ -376,14 +377,14 @@ class Rescoring:
         split_roles(self)
 
     def role_words(self) -> Iterator[tuple[str, str]]:
-        """Yield the roles as `--role` takes them: `judge` and a model, or all that is the role's own as JSON."""
+        """Yield the roles as arguments of `--role`: `judge` and a model, or the role's settings as JSON."""
         for role in dict.fromkeys([*self.roles, *self.role_options]):
             model = {"model": self.roles[role]} if role in self.roles else {}
             own = self.role_options.get(role)
             yield role, json.dumps({**model, **own}, ensure_ascii=False) if own else self.roles[role]
 
     def words(self) -> str:
-        """Return the options of `creval score` that state this, but limits, consents, and where the scores go."""
+        """Return the equivalent options of `creval score`, without limits, consents, and where the scores go."""
         words = ["--batch"] if self.batch else []
         words += [f"--resource {shlex.quote(f'{name}={value}')}" for name, value in self.resources.items()]
         words += [f"--role {shlex.quote(f'{name}={value}')}" for name, value in self.role_words()]
@@ -393,7 +394,7 @@ class Rescoring:
         return " ".join(words)
 
     def applied(self, options: RunOptions) -> RunOptions:
-        """Return a run's options with these in their place."""
+        """Return a run's options with these replaced."""
         return replace(
             options,
             resources={**options.resources, **self.resources},

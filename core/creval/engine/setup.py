@@ -50,8 +50,8 @@ __all__ = ["Common", "Setup", "open_plans", "open_setup"]
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What all models of a run share, where it is not made anew: the budget (what a resumed run has spent), the
-    limits of providers, the ledger, who answers in other roles than the target's, and the open resources.
+    """Existing parts that a run uses instead of new ones: the budget (with the spending of a resumed run), the limits
+    of providers, the ledger, the models of other roles than the target, and the open resources.
     """
 
     budget: Budget
@@ -74,7 +74,7 @@ class Setup:
     tasks: Sequence[Task]
 
     def runtime(self, task: Task) -> TaskRuntime:
-        """Return what the samples of a task share."""
+        """Return the part of the set-up that the samples of a task share."""
         registry = self.plugins.registry
         protocol = registry.get("protocol", task.protocol.name)
         return TaskRuntime(
@@ -95,16 +95,16 @@ class Setup:
         )
 
     def scoring(self, task: Task) -> TaskScoring:
-        """Return what scoring a task needs."""
+        """Return the scoring of a task."""
         return make_scoring(task, self.plugins.registry, self.contexts[task.name])
 
     def open_parts(self, target: bool = True, resources: bool = True) -> None:
-        """Open the target (unless only scoring is to be done), the models of all roles, and the resources in use.
+        """Open the target (if `target`), the models of all roles, and the resources in use.
 
-        What is missing must show before the first call, not after the last. Without `resources` these are opened by
-        workers elsewhere; only the consent to run programs is asked for.
+        Missing parts must be found before the first call, not after the last. Without `resources` workers open these
+        elsewhere, and only the consent to run programs is checked.
         Raises MissingPartError, UnknownNameError, UsageError (a sandbox without consent to run code, a task without the
-        baseline that is to play it).
+        baseline that should play it).
         """
         spec = self.models.get(TARGET).spec if target else ""
         if target:
@@ -121,7 +121,7 @@ class Setup:
                 self.contexts[task.name].check_consent(self.uses(task, spec))
 
     def check_target(self, spec: str) -> None:
-        """Raises UsageError where the target cannot do what a task asks of it."""
+        """Raise UsageError if the target cannot do what a task requires."""
         _check_baseline(self.tasks, spec)
         model = self.models.get(TARGET)
         _check_continuing(self.tasks, model)
@@ -130,7 +130,7 @@ class Setup:
         _check_likelihoods(self.tasks, model, self.plugins.registry)
 
     def open_resources(self, task: Task, target: str) -> None:
-        """Open what a task's components use, with `target` as its model. Raises as `open_parts` does."""
+        """Open the resources that a task's components use, with `target` as its model. Raises as `open_parts` does."""
         for name in self.uses(task, target):
             getattr(self.contexts[task.name].resource(name), "name", None)  # loads the weights behind the name
 
@@ -159,7 +159,7 @@ class Setup:
         return list(dict.fromkeys(name for part in self._parts(task, target) for name in part.uses))
 
     def parts(self, task: Task, target: str) -> Sequence[Component]:
-        """Return the components that a task uses, its resources' among them, with `target` as its model."""
+        """Return the components that a task uses, including its resources, with `target` as its model."""
         registry, specs = self.plugins.registry, self.contexts[task.name].specs
         resources = [resolve(name, specs[name], registry)[0] for name in self.uses(task, target) if name in specs]
         provider = registry.find("provider", target.partition("/")[0])
@@ -176,13 +176,13 @@ class Setup:
         return [part for kind, ref in refs for part in whole(registry.get(kind, ref.name), ref, registry)]
 
     def used_resources(self, task: Task) -> UsedResources:
-        """Return what a task's numbers are made with: resources and the models of its roles."""
+        """Return the resources and models of roles behind a task's numbers."""
         opened, target = self.contexts[task.name].names(), self.models.named(TARGET) or ""
         return UsedResources.of(task, self.options, opened, target, self.uses(task, ""))
 
     @property
     def in_flight(self) -> int:
-        """How many samples may run at once: with batches, as many as one may hold."""
+        """The number of samples that may run at once: with batches, the largest batch."""
         options = self.options
         return max(options.concurrency, options.batch_size) if self.models.batched else options.concurrency
 
@@ -194,11 +194,11 @@ class Setup:
 
 
 def _no_check(_: Context) -> None:
-    """Most scorers ask one role alone, and have nothing to check."""
+    """The check of scorers that have nothing to check."""
 
 
 def _own_tags(task: Task) -> frozenset[str]:
-    """Return the thinking tags that the task's prompts or parsers name: it uses them for something of its own."""
+    """Return the thinking tags that the task's prompts or parsers name, as it uses them for another purpose."""
     prompts = tags_in(message.template for messages in task.prompts.values() for message in messages)
     parsers = [tags_in_parameters(ref.parameters, ref.name) for chain in task.chains.values() for ref in chain]
     return prompts.union(*parsers, tags_in_parameters(task.protocol.parameters))
@@ -213,8 +213,8 @@ def open_plans(
 ) -> list[TaskPlan]:
     """Load the tasks and their data, and choose the docs. Raises TaskError, UnknownNameError, DataError.
 
-    `new`: whether each doc has yet to be looked at, as it was where a run with the same tasks and data began.
-    `people`: people are asked, once and not at each of a model's temperatures.
+    `new`: each doc is still to be checked; it was when a run with the same tasks and data began. `people`: people are
+    asked, once and not at each of a model's temperatures.
     """
     tasks = [with_roles(task, options.resources) for task in TaskIndex(plugins).expand(list(requested))]
     tasks = [with_examples(for_people(task) if people else task, options.few_shot, plugins.registry) for task in tasks]
@@ -237,7 +237,7 @@ def open_plans(
 
 
 def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
-    """A misspelt name in --data, --resource or --role would silently do nothing: refuse it."""
+    """Refuse a misspelt name in --data, --resource or --role, which would silently do nothing."""
     names = {name for task in tasks for name in (task.name, task.qualified)}
     for name in options.data:
         if name not in names:
@@ -269,7 +269,7 @@ def _check_baseline(tasks: Sequence[Task], spec: str) -> None:
 
 
 def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
-    """Refuse a model that would take an assistant's message at the end for a finished turn."""
+    """Refuse a model that would treat an assistant's message at the end as a finished turn."""
     wanting = next((task for task in tasks if "continues" in task.requires), None)
     if wanting is not None and not (target.traits.continues or target.traits.verbatim):
         raise UsageError(
@@ -280,7 +280,7 @@ def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
 
 
 def _check_modalities(task: Task, role: str | None, model: Model) -> None:
-    """Refuse a model that does not take the media of a task's prompts (`role` None: of the target's)."""
+    """Refuse a model that does not accept the media of a task's prompts (`role` None: those of the target)."""
     known = model.modalities
     lacking = sorted(task.media_kinds(role) - known) if known is not None else []
     if lacking:
@@ -292,7 +292,7 @@ def _check_modalities(task: Task, role: str | None, model: Model) -> None:
 
 
 def _check_likelihoods(tasks: Sequence[Task], target: Model, registry: Registry) -> None:
-    """Refuse a model that gives no log-likelihoods for a task that asks for them."""
+    """Refuse a model without log-likelihoods for a task that asks for them."""
     if target.gives_loglikelihoods:
         return
     for task in tasks:
@@ -314,7 +314,7 @@ def _check_likelihoods(tasks: Sequence[Task], target: Model, registry: Registry)
 
 
 def open_resources(options: RunOptions, plugins: Plugins) -> OpenResources:
-    """Return a place for the resources of a run; each is opened when it is first used."""
+    """Return the resources of a run; each is opened on first use."""
     return OpenResources(plugins.registry, resource_options_of(options), options.allow_code_execution)
 
 
@@ -326,10 +326,9 @@ def open_setup(
     common: Common | None = None,
     seat: Seat | None = None,
 ) -> Setup:
-    """Open models and resources (each when first used).
+    """Open models and resources (each on first use).
 
-    `common` is what is there already (None: all of it is made anew), `seat` where a person answers (None: at the
-    terminal).
+    `common` are existing parts to use (None: all are new), `seat` is where a person answers (None: at the terminal).
     """
     opened: dict[str, tuple[Task, TaskContext]] = {}
     common = common or Common(Budget(options.max_cost, options.max_calls))
@@ -367,7 +366,7 @@ def _check_roles(tasks: Sequence[Task], roles: Mapping[str, str]) -> None:
 
 
 def _baseline_finder(tasks: Mapping[str, tuple[Task, TaskContext]], plugins: Plugins) -> Any:
-    """Return the function that finds the baseline of a task, by the names of both."""
+    """Return the function that finds the baseline of a task from the names of both."""
 
     def find(name: str, which: str) -> tuple[Baseline, Context]:
         task, context = tasks[name]

@@ -19,12 +19,12 @@ from creval.tasks.task_model import Task
 __all__ = ["copy_shared", "shared_as_before", "with_shared", "with_task"]
 
 _BY_TASK = ("baseline", "replay", "human")
-"""Providers that answer for each task on its own."""
+"""Providers whose answers depend on the task."""
 _SECTIONS = ("prompt", "prompts", "protocol", "generation", "conditions", "few_shot", "reasoning", "tools", "dataset")
 
 
 def with_shared(plans: Sequence[TaskPlan], model: str, registry: Registry) -> list[TaskPlan]:
-    """Return the plans of a new run; one that asks what an earlier one asks shares its answers."""
+    """Return the plans of a new run; one with the same questions as an earlier one shares its answers."""
     if model.partition("/")[0] in _BY_TASK:
         return list(plans)
     first: dict[str, str] = {}
@@ -36,7 +36,7 @@ def with_shared(plans: Sequence[TaskPlan], model: str, registry: Registry) -> li
 
 
 def shared_as_before(plans: Sequence[TaskPlan], manifest: Mapping[str, Any]) -> list[TaskPlan]:
-    """Return the plans of a resumed run: those share answers that did when it began."""
+    """Return the plans of a resumed run, which share answers as when it began."""
     before = {task["task"]: task.get("shares") for task in manifest["tasks"]}
     return [replace(plan, shares=before.get(plan.task.name)) for plan in plans]
 
@@ -44,7 +44,7 @@ def shared_as_before(plans: Sequence[TaskPlan], manifest: Mapping[str, Any]) -> 
 def with_task(plan: TaskPlan, plans: Sequence[TaskPlan], manifest: Mapping[str, Any], registry: Registry) -> TaskPlan:
     """Return the plan of a further task for a run, over the saved answers of the task that asks the same.
 
-    Raises RunError, which says what it asks differently, where none does.
+    Raises RunError, with the differences, if there is no such task.
     """
     asked = {task["task"]: task for task in manifest["tasks"]}
     for other in plans:
@@ -62,7 +62,7 @@ def with_task(plan: TaskPlan, plans: Sequence[TaskPlan], manifest: Mapping[str, 
 
 
 def copy_shared(folder: RunFolder, plan: TaskPlan, kept: ResumeState[Any]) -> None:
-    """Write the samples that a task shares under its own name, where it has them not yet."""
+    """Write the samples that a task shares under its own name, except those already there."""
     assert plan.shares is not None
     kept.prepare()
     file = Appender(kept.samples.path)
@@ -80,7 +80,7 @@ def copy_shared(folder: RunFolder, plan: TaskPlan, kept: ResumeState[Any]) -> No
 
 
 def _questions(plan: TaskPlan, registry: Registry) -> str:
-    """Return all that shapes the answers to a task: equal for tasks that may share them."""
+    """Return everything that shapes the answers to a task; equal for tasks that may share them."""
     task = plan.task
     protocol = registry.get("protocol", task.protocol.name)
     conditions = [[each.name, dict(each.settings)] for each in task.conditions]

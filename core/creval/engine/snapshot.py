@@ -1,4 +1,4 @@
-"""What a run leaves so that it can be repeated: run.yaml, and every task's YAML next to it."""
+"""The files from which a run can be repeated: run.yaml, and every task's YAML next to it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = ["RUN_FILE", "copied_data", "keep_files", "task_yaml"]
 
 RUN_FILE = "run.yaml"
 _HERE_ONLY = frozenset({"output", "command", "cache_folder", "executor", "executor_options", "detach", *CONSENTS})
-_LARGEST = 50_000_000  # bytes of a data file that is copied
+_LARGEST = 50_000_000  # the most bytes of a data file that is copied
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts so that the rules of task files (YAML 1.2) read them as texts again."""
+    """Writes texts so that they are read as texts by the rules of task files (YAML 1.2)."""
 
 
 def _write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -59,12 +59,12 @@ def keep_files(
     plans: Sequence[TaskPlan],
     own: bool = True,
 ) -> list[Path]:
-    """Write a run's (or, where `models` are several, a sweep's) file and the YAML of its tasks, and return the paths.
+    """Write the file of a run (or, if `models` are several, of a sweep) and the YAML of its tasks; return the paths.
 
-    `models` is `{"model": M}` or `{"models": [...]}`. Tasks of no plugin are named by the YAML next to the file,
-    so that a copy of the folder is enough; their data file is copied too, unless the task stores its docs by
-    reference or the file is larger than 50 MB. What the file names is trusted here only if it is our `own`. Raises
-    RunError where the disk is full.
+    `models` is `{"model": M}` or `{"models": [...]}`. Tasks outside plugins refer to the YAML next to the file, so that
+    a copy of the folder is enough; their data file is copied too, unless the task stores its docs by reference or the
+    file is larger than 50 MB. What the file names is trusted on this machine only with `own`. Raises RunError if the
+    disk is full.
     """
     made: list[Path] = []
     try:
@@ -85,7 +85,7 @@ def keep_files(
 
 
 def task_yaml(task: Task) -> str:
-    """Return a task as one YAML file: includes merged, nothing left out."""
+    """Return a task as one complete YAML file, with includes merged."""
     return f"# {task.qualified} {task.version}, all of it\n{_dumped(dict(task.resolved))}"
 
 
@@ -106,7 +106,7 @@ def _stands_at(task: Task, name: str) -> bool:
 
 
 def copied_data(task: Task, folder: Path) -> list[Path]:
-    """Copy the data files of a task that is no plugin's, where they are next to its YAML."""
+    """Copy the data files of a task outside plugins, if they are next to its YAML."""
     if task.plugin != LOCAL or task.by_reference:
         return []
     pool = task.few_shot.pool if task.few_shot is not None else None

@@ -43,7 +43,7 @@ _LOG = logging.getLogger("creval")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that came to its end: folder, results.json as data, and the budget's message where it stopped early."""
+    """A run that has ended: folder, results.json as data, and the budget's message if it stopped early."""
 
     folder: Path
     results: Mapping[str, Any]
@@ -79,7 +79,7 @@ class RunSteps:
         """Generate, score and aggregate."""
         begun_with = reading_of(self._manifest)
         if self._is_scored():
-            self._reading = begun_with  # nothing is left to be read: its numbers stay as they are
+            self._reading = begun_with  # nothing is left to be read: its numbers stay unchanged
         self._older = begun_with < self._reading
         self._manifest["attempts"].append({"started": now(), "reading": self._reading})
         self._save("running")
@@ -101,20 +101,20 @@ class RunSteps:
         except BaseException as error:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             status = "interrupted" if interrupted else "detached" if isinstance(error, DetachedError) else "failed"
-            with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
+            with contextlib.suppress(CrevalError):  # a full disk must not hide the first error
                 self._end(status)
-            with_fix = isinstance(error, RunError | ScoringError)  # their fixes say how to go on
+            with_fix = isinstance(error, RunError | ScoringError)  # their fixes already say how to continue
             if interrupted or (isinstance(error, CrevalError) and not with_fix):
                 error.add_note(f"Finished samples are saved. Resume with: {command}")
                 self._tell_batches(error)
             raise
 
     def _is_scored(self) -> bool:
-        """Whether every sample is there with its score, all by the resources that the run was begun with."""
+        """Whether every sample has its score, all with the resources of the run's start."""
         return not self._manifest["rescored"] and all(kept.scored for kept in self._kept.values())
 
     def _tell_faults(self) -> None:
-        """Say, in one line each, which components raised and are not tried again because their code is the same."""
+        """Warn, in one line each, of components that raised and are not tried again because their code is unchanged."""
         again = score_command(self._folder.path, self._manifest)
         for way, fix in (("scores", again), ("samples", "start a new run")):
             found: Counter[str] = Counter()
@@ -127,14 +127,14 @@ class RunSteps:
                 _LOG.warning(what, count, way, component, fix)
 
     def _tell_batches(self, error: BaseException) -> None:
-        """Say that batches stay at the provider, where there are any."""
+        """Add to the error that batches are pending at the provider, if there are any."""
         batching = self._setup.models.batching
         if batching is not None and batching.counts.batches:
             counts = batching.counts
             error.add_note(f"That also collects {counts.requests:,} requests, which are pending in batches.")
 
     def scored_again(self) -> Finished:
-        """Score and aggregate what is saved."""
+        """Score and aggregate the saved samples."""
         if reading_of(self._manifest) < READING:
             self._tell_reading("numbers may differ")
         return drive(self._score_only())
@@ -163,13 +163,13 @@ class RunSteps:
         return self._finish(results, budget)
 
     def _copy_shared(self) -> None:
-        """Give each task that asks what another one asked the answers of that."""
+        """Copy answers to each task that asks the same as another one."""
         for plan in self._plans:
             if plan.shares is not None:
                 copy_shared(self._folder, plan, self._kept[plan.task.name])
 
     def _settle_batches(self, budget: BudgetError | None) -> None:
-        """Leave no second copy of the answers behind once every sample and call holds its own."""
+        """Remove the batches' copy of answers once every sample and call has its own."""
         if self._setup.models.batching is not None and budget is None:
             self._setup.models.batching.settle()
 
@@ -177,7 +177,7 @@ class RunSteps:
         try:
             await self._executor.open(self._context)
             for plan in self._plans:
-                if plan.shares is not None:  # scoring again reads no samples beforehand
+                if plan.shares is not None:  # scoring again does not read samples beforehand
                     self._kept[plan.task.name].load()
             self._copy_shared()
             results, budget = await self._results(self._manifest["status"], again=True)
@@ -189,7 +189,7 @@ class RunSteps:
         return self._finish(results, budget)
 
     async def _close(self) -> None:
-        """Close the executor, and then the parts that its workers may be asking."""
+        """Close the executor, and then the parts that its workers may still use."""
         try:
             await self._executor.close()
         finally:
@@ -219,12 +219,12 @@ class RunSteps:
         )
 
     def _end(self, status: str) -> None:
-        """Note in the manifest how this attempt ended and what its models did."""
+        """Record in the manifest how this attempt ended, with the statistics of its models."""
         self._manifest["attempts"][-1] |= {"ended": now(), "status": status, "models": self._done_by_models()}
         self._save(status)
 
     def _done_by_models(self) -> dict[str, dict[str, float]]:
-        """What each model did in this process, and how many answers the ledger gave again."""
+        """Return the statistics of each model in this process, and the number of answers that the ledger reused."""
         models = {role: stats.to_json() for role, stats in self._context.stats().items()}
         for role, counts in self._setup.ledger.counts().items():
             for name, done in models.items():
@@ -233,11 +233,11 @@ class RunSteps:
         return models
 
     async def _results(self, status: str, again: bool = False) -> tuple[dict[str, Any], BudgetError | None]:
-        """Score and aggregate every task; returns results.json as data, and the budget's end where it came."""
+        """Score and aggregate every task; return results.json as data, and the BudgetError that ended it, if any."""
         try:
             budget = await (self._score_anew() if again else self._score_missing())
         except CrevalError as error:
-            if self._setup.models.batching is not None:  # what is pending may take a day, and is not lost
+            if self._setup.models.batching is not None:  # pending batches may take a day, and are not lost
                 self._setup.models.batching.let_go(error)
             await self._setup.ledger.landed()
             raise
@@ -269,10 +269,10 @@ class RunSteps:
         return budget
 
     async def _score_anew(self) -> None:
-        """Score all tasks again; only when all are whole do the new scores take the place of the old ones.
+        """Score all tasks again; the new scores replace the old ones only when all are complete.
 
-        Raises BudgetError where the limit came first, and RunError where a role answered nothing; the old scores then
-        stand.
+        Raises BudgetError if the limit is reached before, and RunError if a role answered nothing; the old scores are
+        kept then.
         """
         names = [plan.task.name for plan in self._plans]
         try:
@@ -289,7 +289,7 @@ class RunSteps:
                 remove(self._folder.new_scores(name))
 
     def _check_answered(self) -> None:
-        """Raises RunError where a role answered nothing at all: what was scored without it is no better than before."""
+        """Raise RunError if a role answered nothing at all: scores without it are no better than the old ones."""
         for role in self._setup.ledger.counts():
             error = self._setup.ledger.silent(role)
             if error is not None:
@@ -310,7 +310,7 @@ class RunSteps:
         self._observer.on_scored(count)
 
     def _aggregate_task(self, plan: TaskPlan) -> dict[str, Any]:
-        """The third step of a task: its file of scores becomes metrics."""
+        """Run the third step of a task: compute metrics from its file of scores."""
         task = plan.task
         used_resources = self._setup.used_resources(task)
         kept = self._kept[task.name]

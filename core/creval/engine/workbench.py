@@ -40,10 +40,11 @@ Result = TypeVar("Result")
 
 
 class Workbench:
-    """What a command or an analysis of a plugin works with. Each part is opened when it is first asked for.
+    """Models, roles, resources and docs for a command or an analysis of a plugin, each opened on first use.
 
-    `options` say which model plays a role, which resource replaces another, and what may be spent, as they do
-    for a run. `addressed` is the role that `options.base_url` and `options.generation` belong to.
+    `options` name the models of roles, replacements of resources and limits of spending, as for a run.
+
+    `options.base_url` and `options.generation` apply to the role `addressed`.
 
     Example, an analysis that embeds and asks a judge:
         bench = Workbench(RunOptions(roles={"judge": "openai/gpt-5-mini"}, offline=True))
@@ -70,21 +71,21 @@ class Workbench:
         self._private: set[str] = set()
 
     def model(self, role: str, default: str | None = None) -> Model:
-        """Return the model that plays a role: the one of the options, else `default`.
+        """Return the model of a role: that of the options, else `default`.
 
-        Raises UsageError where there is neither, and what opening a model raises.
+        Raises UsageError if there is neither, and the errors of opening a model.
         """
         return self._models.get(role, default)
 
     @property
     def generation(self) -> dict[str, Any]:
-        """The generation settings of the addressed role. Without any the provider's defaults hold."""
+        """The generation settings of the addressed role; if empty, the provider's defaults apply."""
         return {name: value for name, value in self.options.generation.items() if value is not None}
 
     def keep_calls(self, run: Run, others: Sequence[Run] = ()) -> None:
-        """Keep every call of `ask` in the ledger of a run, and give again the answers that it and `others` hold.
+        """Store every call of `ask` in the ledger of a run, and reuse the answers in it and in `others`.
 
-        The run is locked until the work is over. Raises RunError where another process works in it.
+        The run is locked until the work is over. Raises RunError if another process is using it.
         """
         self._lock = RunLock(run.folder)
         self._lock.__enter__()
@@ -97,11 +98,11 @@ class Workbench:
     async def ask(
         self, role: str, messages: Sequence[Message], key: SampleKey, draw: int | None = None, **settings: Any
     ) -> Reply:
-        """Ask the model of a role. `key` names what the question is about; `settings` are generation settings.
+        """Ask the model of a role. `key` is the sample that the question is about; `settings` are generation settings.
 
-        Without `draw` the same question asked again gets a new answer. With
-        it the answer is the one that a scorer gets (`Context.ask`): paid once. Raises ModelError where
-        the call fails, BudgetError where the limit is reached.
+        Without `draw` a repeated question gets a new answer. With it the answer is the one that a scorer gets
+        (`Context.ask`), paid for once.
+        Raises ModelError if the call fails, BudgetError if the limit is reached.
         """
         origin = Origin(key, role, self._calls[key, role])
         self._calls[key, role] += 1
@@ -119,23 +120,22 @@ class Workbench:
         return await self._ledger.ask(model, request, asking)
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that an answer of `ask` cannot be read: it is not given again; the same question gets a new answer."""
+        """Mark an answer of `ask` as unreadable: it is not reused, and the same question gets a new answer."""
         self._ledger.unreadable(reply, reason)
 
     def resource(self, name: str, spec: str) -> Any:
         """Return an open resource: `name` is its kind (or a task's name for it), `spec` e.g. `embedded/minilm`.
 
-        The options' own choice for `name` takes the place of `spec`. Raises MissingPartError, UnknownNameError,
-        UsageError.
+        A choice for `name` in the options replaces `spec`. Raises MissingPartError, UnknownNameError, UsageError.
         """
         return self._bound(self._resources.get(name, self.options.resources.get(name, spec)))
 
     def resource_of(self, run: Run, task: str, name: str) -> Any:
-        """Return a resource that a task of a run was scored with, open.
+        """Open and return a resource with which a task of a run was scored.
 
-        It is opened by what was asked for when the run was scored, and has to be what was recorded then. The options'
-        own choice for `name` takes its place, unchecked. Raises RunError where the run did not use such a resource,
-        DataError where what opens now is another revision.
+        It is opened by the specification used then, and must have the revision recorded then. A choice for `name` in
+        the options replaces it, unchecked. Raises RunError if the run did not use such a resource, DataError if the
+        revision now differs.
         """
         if name in self.options.resources:
             return self.resource(name, "")
@@ -163,11 +163,11 @@ class Workbench:
         return task
 
     def context(self, task: str) -> Context:
-        """Return what the scorers of a task are given: its resources and roles, with the options' own choices."""
+        """Return the context of a task's scorers: its resources and roles, with the choices in the options."""
         return self.context_of(self.task(task))
 
     def context_of(self, found: Task, first_draw: int = 0) -> TaskContext:
-        """Return the context of a task; with `first_draw` roles give other answers than the run's own scoring got."""
+        """Return the context of a task; with `first_draw` roles give other answers than in the run's own scoring."""
         specs = chosen_resources(found.resources, self.options.resources)
         context = TaskContext(found, self.options.seed, specs, self._resources, RoleAccess(self._models, self._ledger))
         context.first_draw = first_draw
@@ -183,14 +183,14 @@ class Workbench:
                 yield task.name, dataset[index]
 
     def describe(self) -> dict[str, Any]:
-        """Return plain data on the models that were opened, by role: name, settings, calls, tokens, cost."""
+        """Return plain data about the opened models, by role: name, settings, calls, tokens, cost."""
         return {
             role: {**model.describe(), "usage": model.stats().to_json()}
             for role, model in self._models.opened().items()
         }
 
     def work(self, doing: Callable[[], Awaitable[Result]]) -> Result:
-        """Run `doing()` to its end, also where an event loop runs already, then close all that is open."""
+        """Run `doing()` to its end, also inside a running event loop, then close everything."""
 
         async def whole() -> Result:
             try:
@@ -205,7 +205,7 @@ class Workbench:
         return drive(whole())
 
     def close(self) -> None:
-        """Let resources write what they still hold; for work that asks no model."""
+        """Let resources write what they have not written yet; for work that asks no model."""
         self._resources.close()
 
     def __enter__(self) -> Workbench:
@@ -219,16 +219,16 @@ class Workbench:
             self._private.update((task.name, task.qualified))
 
     def _is_private(self, task: str) -> bool:
-        """Whether a question about a task may not be stored; one that names no task of the run may be about any."""
+        """Whether a question about a task may not be stored; without a task of the run it may concern any of them."""
         return task in self._private or (self._run is not None and task not in self._run.tasks and bool(self._private))
 
     def _bound(self, opened: Any) -> Any:
-        """Let a resource that asks a role ask through this workbench."""
+        """Bind a resource that asks a role to this workbench."""
         bind = getattr(opened, "bound", None)
         return opened if bind is None else bind(self, "")
 
     def _asked(self, run: Run, task: str, name: str) -> str:
-        """Return the specification that a resource was opened by: recorded, chosen by the user, or the task's own."""
+        """Return the specification of an opened resource: the recorded one, the user's choice, or the task's own."""
         said: Mapping[str, str] = run.result(task).get("asked_instruments", {})
         if name in said:
             return said[name]

@@ -91,7 +91,6 @@ def _as_it_is(sample: Sample) -> Sample:
 
 
 HOPELESS = 20
-
 """So many samples of a task may end as errored before the first one that does not; then the task is given up."""
 
 

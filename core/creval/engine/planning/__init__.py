@@ -1,3 +1,3 @@
-"""What there is to do: the plan of samples, seeds, the checks before the first call."""
+"""Planning a run: its samples, their seeds, and the checks before the first call."""
 
 from __future__ import annotations

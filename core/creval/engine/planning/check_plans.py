@@ -1,7 +1,4 @@
-"""What can be known to go wrong before the first call, and is refused there.
-
-Warnings before the first call: settings that are allowed but probably not what the user wants.
-"""
+"""Checks before the first call: refuses what is sure to fail, and warns of settings that are probably mistakes."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _ROUTER = "openrouter/"
 
 
 def advice(plan: TaskPlan, options: RunOptions) -> list[str]:
-    """Return what to report about a task of a run."""
+    """Return the warnings about a task of a run."""
     task = plan.task
     if plan.repeats < 2:
         return []
@@ -42,9 +39,10 @@ def advice(plan: TaskPlan, options: RunOptions) -> list[str]:
 
 
 def provider_advice(model: str, options: RunOptions) -> str | None:
-    """Return what to report where a router may choose another provider for each call; None where one is pinned.
+    """Return a warning if a router may choose another provider for each call, None if one is pinned.
 
-    Providers serve one open model at different precisions, limits and prices, so numbers may differ by who answered.
+    Providers serve the same open model at different precisions, limits and prices, so numbers may depend on the
+    provider.
     """
     if not model.startswith(_ROUTER) or pinned_providers(options.generation):
         return None
@@ -56,8 +54,8 @@ def provider_advice(model: str, options: RunOptions) -> str | None:
 
 
 def pinned_providers(generation: Mapping[str, Any]) -> list[str]:
-    """Return the providers that generation settings pin, in their order: `provider.only`, or `provider.order` where
-    others are not fallen back on."""
+    """Return the providers that settings pin, in their order: `provider.only`, or `provider.order` without
+    fallbacks."""
     provider = generation.get("provider") or (generation.get("extra") or {}).get("provider")
     if not isinstance(provider, Mapping):
         return []
@@ -66,15 +64,14 @@ def pinned_providers(generation: Mapping[str, Any]) -> list[str]:
 
 
 _OWN = frozenset({"model", "messages", "stream"})
-
 """Parts of a request that are not the user's to set."""
 
 
 def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry, docs: bool = True) -> None:
-    """Check a task against its data and the run's options; each of the docs chosen only with `docs`.
+    """Check a task against its data and the run's options; with `docs` also each chosen doc.
 
     Raises TaskError (a template needs a field that the docs lack, a parser or scorer cannot be made), UsageError (a
-    setting given for the whole run has an impossible value; too few repeats for a metric).
+    setting of the whole run has an impossible value; too few repeats for a metric).
     """
     problems = [*check_components(plan.task, registry), *check_fields(plan.task, plan.dataset, registry)]
     if docs and not problems:
@@ -87,7 +84,7 @@ def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry, docs: bo
 
 
 def _check_values(generation: Mapping[str, Any]) -> None:
-    """Check the settings of the whole run like those of a task file; null (the setting is not sent) is always right."""
+    """Check the settings of the whole run like those of a task file; null (the setting is not sent) is always valid."""
     if not generation:
         return
     known = generation_settings()
@@ -105,7 +102,7 @@ def _check_values(generation: Mapping[str, Any]) -> None:
 
 
 def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
-    """Refuse a number of answers that the protocol would pay for and drop, or overrule."""
+    """Refuse a setting `n` that the protocol would override, or whose further answers it would drop."""
     task = plan.task
     given = [settings.get("n") for settings in (task.generation, options.generation)]
     wanted = [n for n in (*given, *(condition.settings.get("n") for condition in task.conditions)) if n is not None]
@@ -123,7 +120,7 @@ def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
 
 
 def _check_sets(plan: TaskPlan, registry: Registry) -> None:
-    """A scorer that looks at the answers to a doc as a set needs several of them."""
+    """Check that a scorer of sets of answers gets several answers per doc."""
     several = any((condition.settings.get("n") or 1) > 1 for condition in plan.task.conditions)
     several |= any((given.get("n") or 1) > 1 for given in (plan.task.generation, plan.overrides))
     several |= (plan.task.protocol.parameters.get("n") or 1) > 1

@@ -1,6 +1,6 @@
-"""What is to be done: tasks x docs x conditions x repeats, counted first and walked lazily.
+"""The plan of a run: tasks x docs x conditions x repeats, counted first and iterated lazily.
 
-The grid of conditions of a run: the task's, with the user's axes in place of its own.
+The grid of conditions is the task's, with the user's axes in place of the task's.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = ["TaskPlan", "asked_people", "asks_people", "check_named_docs", "for_p
 
 
 def with_own_grid(task: Task, options: RunOptions, registry: Registry) -> Task:
-    """Return the task with the conditions that are asked in this run.
+    """Return the task with the conditions of this run.
 
     A setting of `options.generation` wins over the task's conditions: its axis collapses to the one value. One of
     `options.conditions` takes the values given there, whether the task varies it or not.
-    Raises UnknownNameError, UsageError (a parameter of the protocol given as a generation setting, an impossible
-    value, too many cells).
+    Raises UnknownNameError, UsageError (a parameter of the protocol among the generation settings, an impossible value,
+    too many cells).
     """
     axes = _axes(task)
     _check_kinds(axes, options)
@@ -57,7 +57,7 @@ def with_own_grid(task: Task, options: RunOptions, registry: Registry) -> Task:
 
 
 def for_people(task: Task) -> Task:
-    """Return a task that varies nothing but a model's generation settings with one condition, `default`."""
+    """Return the task with the one condition `default` if it only varies a model's generation settings."""
     varied = {name for condition in task.conditions for name in condition.settings}
     if len(task.conditions) < 2 or not varied <= generation_settings().keys():
         return task
@@ -65,12 +65,12 @@ def for_people(task: Task) -> Task:
 
 
 def asks_people(model: str) -> bool:
-    """Whether the name of a model names a person."""
+    """Whether a model's name stands for a person."""
     return model.startswith("human/")
 
 
 def asked_people(manifest: Mapping[str, Any]) -> bool:
-    """Whether a run asked people, and once (those of earlier versions asked them under each of a task's conditions)."""
+    """Whether a run asked people, once per doc (runs of earlier versions asked them under each condition of a task)."""
     once = any([each["name"] for each in task["conditions"]] == [Condition().name] for task in manifest["tasks"])
     return asks_people(manifest["roles"]["target"]) and once
 
@@ -115,13 +115,13 @@ _LOG = logging.getLogger("creval")
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """The samples of one task. `indices` are the docs chosen, None for all; `shard` says which part of more they are.
+    """The samples of one task. `indices` are the chosen docs, None for all; `shard` is their part of a larger run.
 
     `overrides` are generation settings, `varied` the conditions (setting -> values) that the user set in place of the
-    task's; both have gone into the task's conditions where it varies them. `shares` is the task of the run whose
-    answers are this one's too, as both ask the same. `raters` are those of its scorers, under the task's names.
-    `prompt_overrides` are the number of examples and the system message that the user set. `people` are the scores that
-    count as unproven until they were compared with people's labels.
+    task's; the task's conditions already contain both. `shares` is another task of the run that asks the same, whose
+    answers this one uses. `raters` are those of its scorers, under the task's names. `prompt_overrides` are the number
+    of examples and the system message that the user set. `people` are the scores that count as unproven until they have
+    been compared with people's labels.
     """
 
     task: Task
@@ -138,7 +138,7 @@ class TaskPlan:
 
     @property
     def chosen(self) -> Sequence[int]:
-        """The places of the chosen docs in the dataset."""
+        """The positions of the chosen docs in the dataset."""
         return range(len(self.dataset)) if self.indices is None else self.indices
 
     @property
@@ -148,7 +148,7 @@ class TaskPlan:
 
     @property
     def docs_digest(self) -> str:
-        """The sha256 of the chosen docs' places in the dataset: equal for equal docs, however they were chosen."""
+        """The sha256 of the chosen docs' positions in the dataset: equal for equal docs, however they were chosen."""
         digest, chosen = hashlib.sha256(), self.chosen
         for start in range(0, len(chosen), _BLOCK):
             digest.update(b"," if start else b"")
@@ -161,17 +161,17 @@ class TaskPlan:
         return self.docs * len(self.task.conditions) * self.repeats
 
     def groups(self, field: str) -> Mapping[str, str]:
-        """Return by doc id the value of a field that docs are taken together by, as text."""
+        """Return the value, as text, of the field by which docs are grouped, by doc id."""
         chosen = range(len(self.dataset)) if self.indices is None else self.indices
         docs = (self.dataset[index] for index in chosen)
         return {doc.id: str(doc.fields[field]) for doc in docs}
 
     def rank(self, index: int, condition: int, repeat: int) -> int:
-        """Return the place of a sample among those of the task: by doc in the order of the data, condition, repeat."""
+        """Return the position of a sample in its task: by doc in the order of the data, condition, repeat."""
         return (index * len(self.task.conditions) + condition) * self.repeats + repeat
 
     def works(self, done: Callable[[int], bool]) -> Iterator[WorkItem]:
-        """Yield the samples that are not done, by their rank; each doc is read when its turn comes."""
+        """Yield the samples that are not done, in order of rank; each doc is read when it is reached."""
         for index in self.chosen:
             doc: Doc | None = None
             rank = self.rank(index, 0, 0)
@@ -190,7 +190,7 @@ class TaskPlan:
 
 
 def check_named_docs(plans: Sequence[TaskPlan], options: RunOptions) -> None:
-    """Raises DataError for a doc that was named and that no task of the run has."""
+    """Raise DataError for a named doc that no task of the run has."""
     for name in options.docs:
         faults = []
         for plan in plans:
@@ -203,7 +203,7 @@ def check_named_docs(plans: Sequence[TaskPlan], options: RunOptions) -> None:
 
 
 def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[int]:
-    """Return the rising positions of the docs that were named, as far as this task has them."""
+    """Return the ascending positions of the named docs, as far as this task has them."""
     found = set()
     for name in names:
         try:
@@ -222,7 +222,7 @@ def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[
 
 
 def _limited(task: Task, dataset: Dataset, options: RunOptions) -> Sequence[int] | None:
-    """Return the places that a limit leaves, None for all. Raises DataError where it begins after the last doc."""
+    """Return the positions that a limit selects, None for all. Raises DataError if it begins after the last doc."""
     limit, count = parse_limit(options.limit), len(dataset)
     assert limit is not None
     if limit.span is not None:
@@ -243,7 +243,7 @@ def _limited(task: Task, dataset: Dataset, options: RunOptions) -> Sequence[int]
 
 
 def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Registry) -> TaskPlan:
-    """Choose the docs of a task by the limit and seed of the run, and of these the shard's, be they none."""
+    """Choose the docs of a task by the run's limit and seed, and those of them in the shard, possibly none."""
     count = len(dataset)
     indices: Sequence[int] | None = None
     if options.docs:
@@ -271,7 +271,7 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Regis
 
 
 def _raters_of(task: Task, registry: Registry) -> list[Raters]:
-    """Return the raters that the task's scorers declare, under the task's names of their scores."""
+    """Return the raters that the task's scorers declare, under the task's names for their scores."""
     found = []
     for ref in task.score:
         raters = registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters
@@ -283,7 +283,7 @@ def _raters_of(task: Task, registry: Registry) -> list[Raters]:
 
 
 def _for_people(task: Task, registry: Registry) -> list[str]:
-    """Return the scores that the task's scorers want compared with people's labels."""
+    """Return the scores that should be compared with people's labels, as the task's scorers declare."""
     return [
         ref.named(score) if isinstance(ref, ScorerRef) else score
         for ref in task.score

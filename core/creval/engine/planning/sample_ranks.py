@@ -1,4 +1,4 @@
-"""The place of each sample in its run, and sets of samples by it: one bit each."""
+"""The rank of each sample in its task, and sets of ranks with one bit each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["DoneRanks", "Ranking"]
 
 
 class Ranking:
-    """The places of a task's samples (`TaskPlan.rank`), by their keys.
+    """The ranks of a task's samples (`TaskPlan.rank`) by their keys.
 
-    `count` is one more than the highest that there may be; docs that were not chosen have places without samples.
+    `count` is one more than the highest possible rank; docs that were not chosen have ranks without samples.
     """
 
     def __init__(self, plan: TaskPlan) -> None:
@@ -28,7 +28,7 @@ class Ranking:
         self.count = len(plan.dataset) * len(self._conditions) * plan.repeats
 
     def of(self, key: SampleKey) -> int | None:
-        """Return the place of a sample, from 0; None where none such was planned."""
+        """Return the rank of a sample, from 0, or None if it was not planned."""
         task, doc, name, repeat = key
         condition = self._conditions.get(name)
         if condition is None or not 0 <= repeat < self._repeats or task != self._task:
@@ -50,7 +50,7 @@ class DoneRanks:
         self._count = 0
 
     def add(self, rank: int) -> bool:
-        """Add a sample by its place. Returns whether it is new."""
+        """Add a sample by its rank. Return whether it is new."""
         bit = 1 << (rank & 7)
         if self._bits[rank >> 3] & bit:
             return False
@@ -59,13 +59,13 @@ class DoneRanks:
         return True
 
     def discard(self, rank: int) -> None:
-        """Take a sample out by its place."""
+        """Remove a sample by its rank."""
         if self.has(rank):
             self._bits[rank >> 3] &= ~(1 << (rank & 7))
             self._count -= 1
 
     def has(self, rank: int) -> bool:
-        """Whether a sample is there, by its place."""
+        """Whether the sample of a rank is in the set."""
         return bool(self._bits[rank >> 3] & (1 << (rank & 7)))
 
     def __contains__(self, key: SampleKey) -> bool:

@@ -1,4 +1,4 @@
-"""Random seeds: all are derived from the run's seed by names, alike on every machine and Python."""
+"""Random seeds, all derived from the run's seed by names, the same on every machine and Python version."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def sample_seed(seed: int, key: SampleKey) -> int:
 
 
 def choose(count: int, limit: int | None, seed: int, name: str) -> list[int]:
-    """Return `limit` of `count` indices, chosen at random for (seed, name), in rising order.
+    """Return `limit` of `count` indices, chosen at random for (seed, name), in ascending order.
 
-    A larger limit holds all of a smaller one's choice, so that a run can be extended.
+    The choice of a larger limit contains that of a smaller one, so that a run can be extended.
     """
     if limit is None or limit >= count:
         return list(range(count))

@@ -16,7 +16,7 @@ _FIX = "Write NUMBER/OF, from 1/16 to 16/16 where there are 16."
 
 
 class Shard(NamedTuple):
-    """The part `number` (from 1) of `of`.
+    """The part `number` (from 1) of `of` parts.
 
     A doc belongs to the part whose number is 1 + (first 8 bytes of the sha256 of its id in UTF-8, as a whole number,
     big end first) modulo `of`: the same on every machine, whatever the order of the data, and for every task that has
@@ -27,7 +27,7 @@ class Shard(NamedTuple):
     of: int
 
     def holds(self, doc_id: str) -> bool:
-        """Whether a doc is of this part."""
+        """Whether a doc belongs to this part."""
         digest = hashlib.sha256(doc_id.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") % self.of == self.number - 1
 

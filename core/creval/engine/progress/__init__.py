@@ -1,1 +1,1 @@
-"""Those who watch a run and show how far it is: on a terminal, in a notebook, in plain lines."""
+"""Observers that show the progress of a run: on a terminal, in a notebook, in plain lines."""

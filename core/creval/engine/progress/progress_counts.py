@@ -1,6 +1,6 @@
-"""The data of every progress display: samples by status, speed, cost.
+"""The counts behind every progress display, and the display in a notebook.
 
-Live progress in a notebook: one output of the cell, updated during the run.
+Samples are counted by status, with speed and cost. A notebook shows one output of the cell, updated during the run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Counting", "Notebook", "failures", "in_notebook"]
 
 
 class Counting(ABC):
-    """An observer that counts, and shows what it counted by `show_phase` and `show`."""
+    """An observer that counts, and shows its counts through `show_phase` and `show`."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name
@@ -86,20 +86,20 @@ class Counting(ABC):
         return ", ".join(filter(None, [f"{self.phase_words()}{far}", self.facts()]))
 
     def phase_words(self) -> str:
-        """Return the phase, after the name of the run where several are shown."""
+        """Return the phase, preceded by the run's name if several runs are shown."""
         return visible(f"{self.name}: {self.phase}") if self.name else self.phase
 
     def facts(self) -> str:
-        """Return rate and spend so far, and while answers are asked for how many samples failed.
+        """Return rate and spending so far, and during generation the number of failed samples.
 
-        What scoring finds is in the table: next to it the failures of all tasks would pass for those of one.
+        Failures of scoring are in the table; shown here, those of all tasks would look like those of one task.
         """
         seconds = time.monotonic() - self._begun
         words = [_rate(self._made / seconds)] if seconds > 0.5 and self._made else []
         return ", ".join([*words, *self.spent(), *(failures(self.statuses) if self.phase == "generate" else ())])
 
     def spent(self) -> list[str]:
-        """Return what the samples so far took."""
+        """Return the usage of the samples so far."""
         words = []
         if self.stats.cost:
             words.append(f"${self.stats.cost:.4f}")
@@ -124,11 +124,11 @@ class Counting(ABC):
 
     @abstractmethod
     def show(self, now: bool = False) -> None:
-        """Show how far the phase is; `now`: there is news."""
+        """Show the progress of the phase, at once with `now`."""
 
 
 def failures(counts: Mapping[Status, int]) -> list[str]:
-    """Return how many samples ended in which status, without those that are scored."""
+    """Return the number of samples by status, without scored ones."""
     return [f"{n} {status.value}" for status, n in sorted(counts.items()) if n and status is not Status.SCORED]
 
 
@@ -157,8 +157,7 @@ def _role_words(role: str, counts: RoleCounts) -> str:
 
 
 SECONDS = 0.25
-
-"""How often the output is updated: each time is a message to the browser."""
+"""Seconds between updates of the output; each update is a message to the browser."""
 
 
 def in_notebook() -> bool:
@@ -169,7 +168,7 @@ def in_notebook() -> bool:
 
 
 class Notebook(Counting):
-    """An observer that shows a bar, and a line of text where no HTML is shown. Needs IPython."""
+    """An observer that shows a bar, or a line of text where HTML is not shown. Needs IPython."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""Live progress: a rich display on a terminal, plain lines everywhere else.
+"""Live progress: a rich display on a terminal, plain lines elsewhere.
 
-Where progress is shown: in the cell of a notebook, else on standard error.
+`showing` chooses between the cell of a notebook and standard error.
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ __all__ = ["Watch", "showing", "watch", "watch_several"]
 
 
 PLAIN_SECONDS = 10.0
-
-"""How often a line is printed where there is no terminal."""
+"""Seconds between lines if there is no terminal."""
 
 
 Watch = Callable[[str], AbstractContextManager[Counting]]
-"""Gives an observer for the run of this name, which is shown with its progress."""
+"""Returns an observer for the run of this name, which is shown with its progress."""
 
 
 @contextmanager
 def watch() -> Iterator[Counting]:
-    """Give an observer that shows the progress on standard error."""
+    """Yield an observer that shows progress on standard error."""
     with watch_several() as watch_one, watch_one("") as observer:
         yield observer
 
 
 @contextmanager
 def watch_several() -> Iterator[Watch]:
-    """Yield a function that makes observers of simultaneous runs; they show progress together on standard error."""
+    """Yield a function that makes observers of simultaneous runs, shown together on standard error."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda name: nullcontext(_Plain(name))
@@ -62,7 +61,7 @@ class _Live(Counting):
         self._bar: TaskID | None = None
 
     def close(self) -> None:
-        """Take its bar off the display."""
+        """Remove its bar from the display."""
         if self._bar is not None:
             self._progress.remove_task(self._bar)
             self._bar = None
@@ -98,7 +97,7 @@ class _Plain(Counting):
 
 @contextmanager
 def showing() -> Iterator[Observer]:
-    """Give an observer that shows the progress where the caller looks."""
+    """Yield an observer that shows progress in the notebook's cell or on standard error."""
     if in_notebook():
         yield Notebook()
         return

@@ -1,8 +1,6 @@
-"""The state of a task in a run folder: its samples and their scores.
+"""The state from which a run is resumed: each task's samples and scores, and what the run has spent so far.
 
-Checkpoints: what the rows of a large file say, so that resuming its run need not read them again.
-
-What a run has used up already when it is resumed.
+Checkpoints summarise the rows of large files, so that resuming need not read them again.
 """
 
 from __future__ import annotations
@@ -35,23 +33,23 @@ __all__ = ["EVERY", "ResumeState", "Spending", "open_arrays", "write_arrays"]
 
 
 class Spending:
-    """Cost (US dollars) and calls of saved samples; calls of other roles and each attempt's totals are added."""
+    """Cost (US dollars) and number of calls of saved samples, of other roles' calls, and of whole attempts."""
 
     def __init__(self, cost: float = 0.0, calls: int = 0) -> None:
         self._cost = cost
         self._calls = calls
 
     def saved(self) -> tuple[float, int]:
-        """Return the data from which it can be restored."""
+        """Return it as data from which it can be restored."""
         return self._cost, self._calls
 
     def join(self, other: Spending) -> None:
-        """Add what other samples took."""
+        """Add the spending of other samples."""
         self._cost += other._cost
         self._calls += other._calls
 
     def add_sample(self, record: Mapping[str, Any]) -> None:
-        """Add the target's calls of a line of samples/; an answer from the cache cost nothing."""
+        """Add the target's calls of a line of samples/; answers from the cache cost nothing."""
         for call in () if "shared_from" in record else record["calls"]:
             if call["role"] == TARGET:
                 reply, lost = call.get("reply"), call.get("lost")
@@ -61,9 +59,10 @@ class Spending:
                 self._cost += (lost.get("cost") or 0.0) if lost else 0.0
 
     def of_run(self, folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
-        """Return the cost and calls that the run has used up, the calls of its ledger included.
+        """Return the cost and calls that the run has spent, including those of its ledger.
 
-        By the attempts' own totals; a killed attempt has none, so at least what the saved samples and calls took.
+        It is the total of the attempts. A killed attempt has no total, so it is at least the spending of the saved
+        samples and calls.
         """
         cost, calls = self._cost, self._calls
         for role in folder.called_roles():
@@ -78,7 +77,7 @@ class Spending:
 
 
 def spent_by(folder: RunFolder) -> tuple[float, int]:
-    """Return the cost (US dollars) and calls that a run has used up so far, whole or not."""
+    """Return the cost (US dollars) and calls that a run has spent so far, complete or not."""
     spending, manifest = Spending(), folder.read_manifest()
     for task in manifest["tasks"]:
         for record in read_lines(folder.samples(task["task"])):
@@ -90,9 +89,9 @@ _COSTS = ("costs", "costs_again")
 
 
 class SampleUsage:
-    """The `Summary` of samples: what the target's calls took (`usage`), and what was paid for them (`spending`).
+    """The `Summary` of samples: the usage of the target's calls (`usage`) and their cost (`spending`).
 
-    The cost of samples that are made again counts too.
+    The cost includes samples that are made again.
     """
 
     def __init__(self) -> None:
@@ -101,7 +100,7 @@ class SampleUsage:
 
     @property
     def usage(self) -> UsageTally:
-        """What all samples took that are there."""
+        """The usage of all samples in the file."""
         whole = UsageTally()
         whole.join(self._stays)
         whole.join(self._again)
@@ -117,13 +116,13 @@ class SampleUsage:
         self._again = UsageTally()
 
     def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
-        """Return it as plain data and arrays."""
+        """Return the summary as plain data and arrays."""
         both = [each.saved() for each in (self._stays, self._again)]
         columns = dict(zip(_COSTS, (costs for _, costs in both), strict=True))
         return {"usage": [data for data, _ in both], "spending": self.spending.saved()}, columns
 
     def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
-        """Become what was saved."""
+        """Restore the summary from saved data."""
         self.spending = Spending(*data["spending"])
         self._stays, self._again = (
             UsageTally.restored(saved, columns[name]) for saved, name in zip(data["usage"], _COSTS, strict=True)
@@ -134,7 +133,7 @@ _NUMBERS = "uif"
 
 
 def write_arrays(file: BinaryIO, columns: Mapping[str, Column]) -> None:
-    """Write what `numpy.savez` does, without a copy of any array."""
+    """Write arrays as `numpy.savez` does, without copying them."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, column in columns.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -145,23 +144,23 @@ def write_arrays(file: BinaryIO, columns: Mapping[str, Column]) -> None:
 
 @contextmanager
 def open_arrays(path: Path) -> Iterator[_Arrays]:
-    """Open such a file; each array is read when it is asked for.
+    """Open a file of `write_arrays`; each array is read on access.
 
-    Raises StrangeFileError for what is no plain file, and whatever zipfile and numpy raise for one that is damaged.
+    Raises StrangeFileError for anything but a regular file, and the errors of zipfile and numpy for a damaged one.
     """
     with os.fdopen(open_plain(path), "rb") as file, zipfile.ZipFile(file) as archive:
         yield _Arrays(archive)
 
 
 class _Arrays(Mapping[str, Column]):
-    """The arrays of an open file by name: rows of numbers, each of which takes as much memory as room in the file."""
+    """The arrays of an open file by name: one-dimensional and uncompressed, so no larger in memory than in the file."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
 
     def __getitem__(self, name: str) -> Column:
         about = self._archive.getinfo(f"{name}.npy")
-        if about.compress_type != zipfile.ZIP_STORED:  # it could be of any size
+        if about.compress_type != zipfile.ZIP_STORED:  # compressed, it could be of any size
             raise ValueError(f"{name} is packed")
         data = self._archive.read(about)
         head = io.BytesIO(data)
@@ -181,30 +180,29 @@ class _Arrays(Mapping[str, Column]):
 
 
 EVERY = 50_000
-
-"""A checkpoint is written after so many further lines; smaller files have none."""
+"""The number of new lines after which a checkpoint is written; smaller files have none."""
 
 _FORM = 1
 
 
 class Checkpoint:
-    """The checkpoint of one file of rows. It may be lost at any time: then the rows are read.
+    """The checkpoint of one file of rows. If it is lost, the rows are read again.
 
-    It holds for the file as it was, which its sha256 says: what it says of the first `size` bytes is taken only where
-    these are the same bytes, and where `identity`, what the rows were planned by, is the same.
+    It is valid for the first `size` bytes of the file, if their sha256 is unchanged and if `identity`, the plan behind
+    the rows, is the same.
     """
 
     def __init__(self, path: Path, rows: RowState[Any], identity: str) -> None:
         self._path = path
         self._rows = rows
         self._identity = identity
-        self._lines = 0  # of the file that the last checkpoint speaks of
+        self._lines = 0  # of the last checkpoint
         self._hashed, self._digest = 0, hashlib.sha256()
 
     def load(self) -> None:
-        """Let the rows be what the checkpoint says, where there is one that holds, and read what came after it.
+        """Restore the rows from a valid checkpoint, if there is one, and read the lines after it.
 
-        Raises RunError where a row that is read is none of the run's.
+        Raises RunError if a row does not belong to the run.
         """
         if not self._restored():
             self._rows.clear()
@@ -213,21 +211,21 @@ class Checkpoint:
         self.note()
 
     def restart(self) -> None:
-        """The file was rewritten: the next checkpoint speaks of all of it."""
+        """Start again after the file was rewritten: the next checkpoint covers all of it."""
         self._lines, self._hashed, self._digest = 0, 0, hashlib.sha256()
 
     def note(self) -> None:
-        """Write a checkpoint where enough lines came since the last one."""
+        """Write a checkpoint if enough lines were added since the last one."""
         if self._rows.lines - self._lines >= EVERY:
             self.save()
 
     def keep(self) -> None:
-        """Write a checkpoint of a large file where any lines came since the last one."""
+        """Write a checkpoint of a large file if any lines were added since the last one."""
         if self._rows.lines >= EVERY and self._rows.lines != self._lines:
             self.save()
 
     def save(self) -> None:
-        """Write a checkpoint of the rows; none if the disk is full."""
+        """Write a checkpoint of the rows, unless the disk is full."""
         with contextlib.suppress(RunError, OSError):
             self._hash(self._rows.size)
             about, columns = self._rows.saved()
@@ -238,7 +236,7 @@ class Checkpoint:
         self._lines = self._rows.lines
 
     def _restored(self) -> bool:
-        """Whether the rows have become what the checkpoint says, and what came after it."""
+        """Restore the rows from the checkpoint and the lines after it; return whether that was possible."""
         try:
             with open_arrays(self._path) as columns:
                 about = json.loads(columns["about"].tobytes())
@@ -247,19 +245,19 @@ class Checkpoint:
                 self._rows.restore(about, columns)
             self._lines = self._rows.lines
             self._rows.read()
-        except Exception:  # a damaged archive may raise anything; what is wrong with a row shows when all are read
+        except Exception:  # a damaged archive may raise anything; a faulty row is reported when all rows are read
             return False
         return True
 
     def _same(self, about: Mapping[str, Any]) -> bool:
-        """Whether a checkpoint is of these rows and of this file. Raises KeyError, TypeError."""
+        """Whether a checkpoint belongs to these rows and this file. Raises KeyError, TypeError."""
         if about["form"] != _FORM or about["identity"] != self._identity:
             return False
         self._hash(about["size"])
         return bool(self._hashed == about["size"] and self._digest.hexdigest() == about["sha256"])
 
     def _hash(self, size: int) -> None:
-        """Bring the digest to the first `size` bytes of the file."""
+        """Advance the digest to the first `size` bytes of the file."""
         with os.fdopen(open_plain(self._rows.path), "rb") as file:
             file.seek(self._hashed)
             for piece in pieces(file, size - self._hashed):
@@ -270,8 +268,8 @@ class Checkpoint:
 class ResumeState(Generic[S]):
     """The rows of a task's samples and scores, updated while the run continues.
 
-    Nothing is read until `load`. `make` makes the empty summary of scores, `scores` is the file where these do not
-    are in the run's own.
+    Nothing is read until `load`. `make` creates the empty summary of scores; `scores` is their file if it is not the
+    run's own.
     """
 
     def __init__(self, folder: RunFolder, plan: TaskPlan, make: Callable[[], S], scores: Path | None = None) -> None:
@@ -284,18 +282,18 @@ class ResumeState(Generic[S]):
         self._scores = Checkpoint(folder.checkpoint(folder.scores(task)), self.scores, identity)
 
     def load(self) -> None:
-        """Account for what the files hold. Raises RunError, with file and line, for rows that are none of the run's."""
+        """Read the files. Raises RunError, with file and line, for rows that do not belong to the run."""
         self._samples.load()
         self._scores.load()
 
     @property
     def scored(self) -> bool:
-        """Whether every sample that was planned is there with its score, and none is to be made again."""
+        """Whether every planned sample exists with its score, and none is to be made again."""
         return self.samples.sound == self.scores.sound == len(self.scores.done) == self.total
 
     @property
     def settled(self) -> bool:
-        """Whether each sample of the file has its score."""
+        """Whether each sample in the file has a score."""
         return len(self.scores.done) == len(self.samples.done) and self.samples.whole
 
     def prepare(self) -> None:
@@ -316,23 +314,23 @@ class ResumeState(Generic[S]):
         self._scores.restart()
 
     def add_sample(self, record: Mapping[str, Any], length: int) -> None:
-        """A line of so many bytes was appended to the samples."""
+        """Record that a line of `length` bytes was appended to the samples."""
         self.samples.note(record, length)
         self._samples.note()
 
     def add_score(self, record: Mapping[str, Any], length: int) -> None:
-        """A line of so many bytes was appended to the scores."""
+        """Record that a line of `length` bytes was appended to the scores."""
         self.scores.note(record, length)
         self._scores.note()
 
     def keep(self) -> None:
-        """A step has come to its end: write the checkpoints of large files again."""
+        """Write the checkpoints of large files again, at the end of a step."""
         self._samples.keep()
         self._scores.keep()
 
 
 def _identity(plan: TaskPlan) -> str:
-    """What the places of samples and the columns of scores depend on."""
+    """Return what the ranks of samples and the columns of scores depend on."""
     task = plan.task
     conditions = [condition.name for condition in task.conditions]
     sources = [[metric.source, metric.weight] for metric in task.metrics]

@@ -27,10 +27,10 @@ Column = np.ndarray[Any, np.dtype[Any]]
 
 
 class Summary(Protocol):
-    """What is made of the rows on the way: sums, columns.
+    """What is computed from the rows while they are read: sums, columns.
 
-    RowState that are to be made again when the run is resumed (`stays` is false) are held apart, so that `forget`
-    takes them out. `saved` and `restore` turn it into plain data and arrays, and back.
+    Rows that are to be made again when the run is resumed (`stays` is false) are kept apart, so that `forget` can
+    remove them. `saved` and `restore` convert it to plain data and arrays, and back.
     """
 
     def add(self, record: Mapping[str, Any], stays: bool) -> None: ...
@@ -46,7 +46,7 @@ S = TypeVar("S", bound=Summary)
 
 
 class _Redo(NamedTuple):
-    """A row that is to be made again: the place of its sample, and its line's first byte and end."""
+    """A row that is to be made again: the rank of its sample, and where its line begins and ends in the file."""
 
     rank: int
     start: int
@@ -54,12 +54,12 @@ class _Redo(NamedTuple):
 
 
 class RowState(Generic[S]):
-    """The whole lines of one file, as far as they were read (`read`) or written here (`note`), with their summary.
+    """The complete lines of one file that were read (`read`) or written here (`note`), with their summary.
 
-    `done` are the samples that have a row, `lines` and `size` (bytes) how much of the file is accounted for. Every row
-    must be of a sample that was planned, and occur once. A torn last line, which a killed run leaves, is no
-    fault; it goes when the file is made ready (`prepare`). `faults` counts the rows that stay errored, by the component
-    that raised and whose code has not changed.
+    `done` are the samples that have a row, `lines` and `size` (bytes) the part of the file read so far. Every row must
+    belong to a planned sample, and each sample may have one row. An incomplete last line, which a killed run leaves, is
+    not an error; `prepare` removes it. `faults` counts the rows that stay errored, by the component that raised and
+    whose code has not changed.
     """
 
     def __init__(self, path: Path, ranking: Ranking, make: Callable[[], S]) -> None:
@@ -69,7 +69,7 @@ class RowState(Generic[S]):
         self.clear()
 
     def clear(self) -> None:
-        """Forget all that was read: nothing of the file is accounted for."""
+        """Forget everything that was read."""
         self.summary = self._make()
         self.done = DoneRanks(self._ranking)
         self.lines = 0
@@ -79,21 +79,21 @@ class RowState(Generic[S]):
 
     @property
     def sound(self) -> int:
-        """How many rows stay when the run is resumed."""
+        """The number of rows that stay when the run is resumed."""
         return len(self.done) - len(self._redo) // len(_Redo._fields)
 
     @property
     def whole(self) -> bool:
-        """Whether every whole line of the file is accounted for, and nothing follows them."""
+        """Whether the whole file was read and ends with a complete line."""
         return plain_size(self.path) == self.size
 
     def read(self) -> None:
-        """Account for the lines that came since. Raises RunError with file and line."""
+        """Read the lines added since the last call. Raises RunError with file and line."""
         for line in whole_lines(self.path, self.size, self.lines):
-            self.take(line, line.quick())  # it is looked at, and not kept
+            self.take(line, line.quick())  # it is read and not kept
 
     def take(self, line: Line, record: Mapping[str, Any]) -> None:
-        """Account for the next line of the file. Raises RunError with file and line."""
+        """Process the next line of the file. Raises RunError with file and line."""
         try:
             key = read_key(record)
             rank = self._ranking.of(key)
@@ -107,9 +107,9 @@ class RowState(Generic[S]):
         raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
 
     def note(self, record: Mapping[str, Any], length: int) -> None:
-        """Account for a line of so many bytes that was just appended."""
+        """Process a line of `length` bytes that was just appended."""
         rank = self._ranking.of(read_key(record))
-        assert rank is not None, "only what was planned is made"
+        assert rank is not None, "only planned samples are made"
         self.done.add(rank)
         self._count(record, rank, length)
 
@@ -124,9 +124,9 @@ class RowState(Generic[S]):
         self.size += length
 
     def prepare(self) -> bool:
-        """Prepare the file for resuming: remove a torn last line and rows that are to be made again.
+        """Prepare the file for resuming: remove an incomplete last line and rows that are to be made again.
 
-        Returns whether there were such rows.
+        Returns whether there were rows to be made again.
         """
         drop_torn_line(self.path)
         if not self._redo:
@@ -145,7 +145,7 @@ class RowState(Generic[S]):
         return (_Redo(*self._redo[start : start + each]) for start in range(0, len(self._redo), each))
 
     def saved(self) -> tuple[dict[str, Any], dict[str, Column]]:
-        """Return all of it as plain data and arrays."""
+        """Return the state as plain data and arrays."""
         data, columns = self.summary.saved()
         faults = [[*fault, count] for fault, count in self.faults.items()]
         about = {"lines": self.lines, "size": self.size, "faults": faults, "summary": data}
@@ -153,7 +153,7 @@ class RowState(Generic[S]):
         return about, {"done": done, "redo": np.array(self._redo, dtype=np.int64), **columns}
 
     def restore(self, about: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
-        """Become what was saved. Raises all kinds of errors where it is not that; then `clear`."""
+        """Restore the state from saved data. May raise any error if the data are wrong; then call `clear`."""
         self.done.read_bytes(columns["done"].tobytes())
         self._redo = array("q", columns["redo"].astype(np.int64, casting="safe").tobytes())
         self.lines, self.size = int(about["lines"]), int(about["size"])
@@ -166,7 +166,7 @@ class RowState(Generic[S]):
         self.summary.restore(about["summary"], columns)
 
     def _check_again(self) -> None:
-        """Raises ValueError or RunError where a row that is to be made again is another one: it would be cut out."""
+        """Raise ValueError or RunError if a row marked to be made again is another one: it would be removed."""
         before = 0
         with os.fdopen(open_plain(self.path), "rb") as file:
             for rank, start, end in self._rows_again():
@@ -179,7 +179,7 @@ class RowState(Generic[S]):
 
 
 def _is_again(record: Mapping[str, Any]) -> bool:
-    """Whether a row is made again when the run is resumed; not where the code that raised is still the same."""
+    """Whether a row is made again when the run is resumed: not if the code that raised is still the same."""
     if record["status"] not in REDO:
         return False
     faults = read_faults(record)

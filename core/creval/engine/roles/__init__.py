@@ -1,3 +1,3 @@
-"""The models of roles, the ledger of their calls, and what components may ask them."""
+"""The models of roles, the ledger of their calls, and the context through which components ask them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a task's components may reach while a run is on: its resources and the models of other roles."""
+"""The context of a task's components during a run: its resources and the models of other roles."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ __all__ = ["OpenResources", "RoleAccess", "TaskContext", "chosen_resources", "re
 
 
 def chosen_resources(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the resources of a task with the user's choice in place of its own."""
+    """Return the resources of a task, with the user's choices in place of the task's."""
     return {name: chosen.get(name, spec) for name, spec in declared.items()}
 
 
 def with_roles(task: Task, chosen: Mapping[str, str]) -> Task:
-    """Return a task with the roles that its resources ask (`entailment: role/judge`), the user's choice of them."""
+    """Return a task with the roles that its resources, including the user's choices, ask (`entailment: role/judge`)."""
     specs = chosen_resources(task.resources, chosen).values()
     behind = [role for spec in specs if (role := role_behind(spec)) is not None]
     return replace(task, roles=tuple(dict.fromkeys([*task.roles, *behind]))) if behind else task
 
 
 def resource_options_of(options: RunOptions) -> ResourceOptions:
-    """Return what the options of a run say to every resource."""
+    """Return the options that every resource of a run gets."""
     return ResourceOptions(
         offline=options.offline, cache=options.cache_folder, trust_remote_code=options.trust_remote_code
     )
@@ -64,7 +64,7 @@ class OpenResources:
             return self._open[name, spec]
 
     def check_consent(self, name: str, spec: str) -> None:
-        """Programs run only where this very command allows it; nothing that is read from a file can."""
+        """Raise UsageError for a sandbox unless this command allows programs to run; no file can allow it."""
         component, _ = resolve(name, spec, self._registry)
         if component.kind == "sandbox" and not self._allow_code_execution:
             raise UsageError(
@@ -74,7 +74,7 @@ class OpenResources:
             )
 
     def record_remote(self, name: str, spec: str, full: str, where: str) -> None:
-        """Take the full name of a resource that a worker opened. Raises UsageError where another has another one."""
+        """Record the full name of a resource that a worker opened. Raises UsageError if it differs between workers."""
         known = self._remote.setdefault((name, spec), full)
         if known != full:
             raise UsageError(
@@ -91,7 +91,7 @@ class OpenResources:
         return remote | {name: full for name, full in found.items() if isinstance(full, str)}
 
     def close(self) -> None:
-        """Let resources write what they still hold."""
+        """Let resources write what they have not written yet."""
         for resource in self._open.values():
             close = getattr(resource, "close", None)
             if callable(close):
@@ -99,7 +99,7 @@ class OpenResources:
 
 
 class RoleAccess(NamedTuple):
-    """Who answers in the roles other than the target's: the models, behind the ledger of their calls."""
+    """Access to the roles other than the target: their models, and the ledger of their calls."""
 
     models: RoleModels
     ledger: Ledger
@@ -120,7 +120,7 @@ class TaskContext:
         self._calls: dict[SampleKey, Counter[str]] = {}
         self._bound: dict[str, Any] = {}
         self.first_draw = 0
-        """Added to the draws of all questions: a judge that is asked again gives answers of its own."""
+        """Added to the draw of every question, so that a judge asked again gives new answers."""
 
     def resource(self, name: str) -> Any:
         """Return the resource that the task calls `name`."""
@@ -128,17 +128,17 @@ class TaskContext:
             raise UnknownNameError("resource", name, list(self.specs), where=f"task {self.task}")
         if name not in self._bound:
             opened = self._shared.get(name, self.specs[name])
-            bind = getattr(opened, "bound", None)  # a resource that asks a role asks this task's model
+            bind = getattr(opened, "bound", None)  # a resource that asks a role asks the model of this task's role
             self._bound[name] = opened if bind is None else bind(self, self.task)
         return self._bound[name]
 
     def record_remote(self, names: Mapping[str, str], where: str) -> None:
-        """Take the full names of the task's resources that a worker has opened. Raises UsageError where they differ."""
+        """Record the full names of the task's resources that a worker has opened. Raises UsageError if they differ."""
         for name, full in names.items():
             self._shared.record_remote(name, self.specs[name], full, where)
 
     def check_consent(self, names: Sequence[str]) -> None:
-        """Raises UsageError where a resource of these would run programs without consent; none is opened."""
+        """Raise UsageError if one of these resources would run programs without consent; none is opened."""
         for name in names:
             if name in self.specs:
                 self._shared.check_consent(name, self.specs[name])
@@ -164,7 +164,7 @@ class TaskContext:
         tools: Sequence[Tool] = (),
         **settings: Any,
     ) -> Reply:
-        """Ask the model of another role; the same question is paid once, `draw` counts independent answers to it."""
+        """Ask the model of another role; the same question is paid for once, `draw` numbers independent answers."""
         counts = self._calls.setdefault(key, Counter())
         origin = Origin(key, role, counts[role])
         counts[role] += 1
@@ -178,9 +178,9 @@ class TaskContext:
         return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw, apart=apart))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that an answer cannot be read: the same question then gets a new one."""
+        """Mark an answer as unreadable, so that the same question gets a new one."""
         self._ledger.unreadable(reply, reason)
 
     def forget(self, key: SampleKey) -> None:
-        """Drop the counters of a sample's calls: its scoring is over, or starts again."""
+        """Drop the counters of a sample's calls when its scoring ends or starts again."""
         self._calls.pop(key, None)

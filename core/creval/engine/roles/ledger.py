@@ -1,11 +1,11 @@
-"""The ledger: each call to a role other than the target is stored when it ends, so that no question is paid twice.
+"""The ledger stores each call to a role other than the target when it ends, so that no question is paid for twice.
 
 A question is (provider, address, model, settings, messages, draw number). It has one answer, whichever component asks
-and in whatever order; asked while it is on its way already, both askers get the one answer. Kept answers are given
-again when a run is resumed or scored again. Never given again are answers that were cut, refused or empty, and
-those that their asker could not read (`Ledger.unreadable`): the next one to ask gets a new answer.
+and in whatever order. If it is asked again while the call is running, both askers get the same answer. Stored answers
+are reused when a run is resumed or scored again. Answers that were cut, refused or empty, or that their asker could not
+read (`Ledger.unreadable`), are not reused: the next asker gets a new answer.
 
-What calls took: tokens and cost, summed so that their order changes no digit.
+The usage of calls (tokens and cost) is summed so that the result does not depend on their order.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ _KINDS = tuple(each.name for each in fields(Usage))
 
 @dataclass(slots=True)
 class UsageTally:
-    """What calls took, with the tries of them that gave nothing (`lost_tries`).
+    """The usage of calls, including unusable tries (`lost_tries`).
 
-    `reused` are answers that another run had paid for; they cost nothing here. `flags` counts the samples of which an
-    answer of the target was odd (`creval.models.answers.flags`), `served_by` its calls by the provider that answered.
+    `reused` counts answers that another run had paid for; they cost nothing here. `flags` counts the samples with an
+    odd answer of the target (`creval.models.answers.flags`), `served_by` the target's calls by the provider that
+    answered.
     """
 
     calls: int = 0
@@ -70,7 +71,7 @@ class UsageTally:
     def add(self, record: Mapping[str, Any]) -> None:
         """Add the target's calls of a sample, a line of samples/; those of other roles are in the ledger."""
         flags: set[str] = set()
-        shared = "shared_from" in record  # counted with the task that asked
+        shared = "shared_from" in record  # counted in the task that asked
         for call in record["calls"]:
             if call["role"] == _TARGET:
                 reply = call.get("reply")
@@ -105,7 +106,7 @@ class UsageTally:
             self._costs.append(cost)
 
     def join(self, other: UsageTally) -> None:
-        """Add what other calls took."""
+        """Add the usage of other calls."""
         self.calls += other.calls
         self.errors += other.errors
         self.reused += other.reused
@@ -118,13 +119,13 @@ class UsageTally:
         self._costs.extend(other._costs)
 
     def saved(self) -> tuple[Mapping[str, Any], np.ndarray[Any, np.dtype[np.float64]]]:
-        """Return all of it as plain data, with the costs of single calls."""
+        """Return the tally as plain data, and the costs of single calls."""
         data = {name: getattr(self, name) for name in _COUNTS}
         return data | {"tokens": self._tokens}, np.array(self._costs, dtype=np.float64)
 
     @classmethod
     def restored(cls, data: Mapping[str, Any], costs: np.ndarray[Any, Any]) -> UsageTally:
-        """Return what was saved. Raises KeyError, TypeError, ValueError where it is not that."""
+        """Return a tally from saved data. Raises KeyError, TypeError or ValueError for other data."""
         blank = cls()
         made = cls(**{name: type(getattr(blank, name))(data[name]) for name in _COUNTS})
         made._tokens = {kind: int(data["tokens"][kind]) for kind in _KINDS}
@@ -133,11 +134,11 @@ class UsageTally:
 
     @property
     def cost(self) -> float:
-        """US dollars over the calls whose price is known."""
+        """The cost in US dollars of the calls whose price is known."""
         return math.fsum(self._costs)
 
     def to_json(self) -> dict[str, float]:
-        """Return the sums as results.json holds them."""
+        """Return the sums in the form of results.json."""
         return {
             "calls": self.calls,
             "input_tokens": self._tokens["input_tokens"],
@@ -149,7 +150,7 @@ class UsageTally:
         }
 
 
-_VERSION = 1  # of the key's recipe: to be raised when it changes, so that no old key is taken for a new one
+_VERSION = 1  # version of the key's definition; raise it when the definition changes, so that old keys do not match
 
 _CUT = frozenset({"length", "content_filter", "error", "abort", "unknown"})
 
@@ -161,10 +162,10 @@ Step = Literal["generation", "scoring", "analysis"]
 
 
 class CallOrigin(NamedTuple):
-    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question.
+    """Who asks, for which draw of the answer, and whether the sample's identity is part of the question.
 
-    `apart` is the role whose answer it is, where another role's answer to the same question is another one although
-    the same model plays both.
+    `apart` is the role, if its answer to a question differs from that of another role even when the same model plays
+    both.
     """
 
     step: Step
@@ -174,7 +175,7 @@ class CallOrigin(NamedTuple):
 
 
 class RoleCounts(NamedTuple):
-    """What one role did since the ledger was opened: calls answered, answers given again, US dollars."""
+    """The counts of one role since the ledger was opened: calls answered, answers reused, US dollars."""
 
     calls: int
     reused: int
@@ -191,7 +192,7 @@ class _Kept(NamedTuple):
 
 
 def question_key(model: Model, request: GenerateRequest, asking: CallOrigin) -> str:
-    """Return the sha256 (hex) of a question. Raises UsageError where a setting cannot be written as JSON."""
+    """Return the sha256 (hex) of a question. Raises UsageError if a setting cannot be written as JSON."""
     about = model.describe()
     origin = request.origin
     identity = {
@@ -210,10 +211,10 @@ def question_key(model: Model, request: GenerateRequest, asking: CallOrigin) -> 
 
 
 class Ledger:
-    """The calls to roles of one run. Without a journal (`keep_in`) answers are kept in memory alone.
+    """The calls to roles of one run. Without a journal (`keep_in`) answers are only kept in memory.
 
-    Of an answer in a journal only the place is held. Use from one event loop at a time. `watch` is called after each
-    call.
+    For an answer in a journal only its position is kept in memory. Use it from one event loop at a time. `watch` is
+    called after each call.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -230,9 +231,9 @@ class Ledger:
         self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
 
     def keep_in(self, journal: CallJournal, others: Sequence[CallJournal] = ()) -> None:
-        """Store calls in a run's own journal; return its answers, and those of `others`, again (earlier ones first).
+        """Store calls in a run's journal; reuse its answers and those of `others` (earlier ones first).
 
-        Raises RunError where a line of a journal is damaged or no call.
+        Raises RunError if a line of a journal is damaged or not a call.
         """
         self._journals = [journal, *others]
         for number, each in enumerate(self._journals):
@@ -243,10 +244,10 @@ class Ledger:
                     raise each.fault(place, error) from error
 
     async def ask(self, model: Model, request: GenerateRequest, asking: CallOrigin) -> Reply:
-        """Return the answer to a question, kept or new.
+        """Return the answer to a question, stored or new.
 
-        Raises what the model raises (ModelError, BudgetError, UsageError), and RunError where a call cannot be written.
-        A role whose model refused every call (a wrong key, an unknown model) before it answered one is not asked on.
+        Raises the model's errors (ModelError, BudgetError, UsageError), and RunError if a call cannot be written. A
+        role is not asked further if its model refused every call so far (a wrong key, an unknown model).
         """
         key, role = question_key(model, request, asking), request.origin.role
         flying = self._flying.get(key)
@@ -264,30 +265,30 @@ class Ledger:
         return self._again(await asyncio.shield(flying), role)
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that the asker could not read an answer: the next one to ask gets a new answer."""
+        """Mark an answer as unreadable for its asker: the next asker gets a new answer."""
         if reply.record is None:
             return
         role, key, attempt = reply.record.split("#")
         short = _short(key)
         newest = self._attempts[short] == int(attempt) + 1
         if not newest or (short not in self._kept and key not in self._memory):
-            return  # another asker of the same question said so before, or it is not given again anyway
+            return  # another asker already marked it, or it is not reused anyway
         self._memory.pop(key, None)
         if self._kept.pop(short, None) is not None:
             self._void.add(short)
             self._journals[0].append(role, {"key": key, "attempt": int(attempt), "role": role, "unreadable": reason})
 
     def silent(self, role: str) -> ModelError | None:
-        """Return the last error of a role that has answered nothing yet since the ledger was opened."""
+        """Return the last error of a role that has answered nothing since the ledger was opened, or None."""
         now = self._now[role]
         return None if now.calls or now.reused else self._failed.get(role)
 
     def usage(self, task: str) -> Mapping[str, UsageTally]:
-        """Return what each role's calls for a task took, over all attempts at the run ("": for analyses)."""
+        """Return the usage of each role's calls for a task, over all attempts at the run ("": for analyses)."""
         return {role: tally for (of, role), tally in sorted(self._usage.items()) if of == task}
 
     def counts(self) -> Mapping[str, RoleCounts]:
-        """Return what each role did since the ledger was opened."""
+        """Return the counts of each role since the ledger was opened."""
         return {role: RoleCounts(now.calls, now.reused, now.cost) for role, now in sorted(self._now.items())}
 
     async def landed(self) -> None:
@@ -295,7 +296,7 @@ class Ledger:
         await asyncio.gather(*self._flying.values(), return_exceptions=True)
 
     async def close(self) -> None:
-        """End the calls in flight and bring the lines to disk."""
+        """End the calls in flight and write the lines to disk."""
         flying = list(self._flying.values())
         for task in flying:
             task.cancel()
@@ -327,10 +328,10 @@ class Ledger:
     def _landed(self, key: str, task: asyncio.Task[Reply]) -> None:
         self._flying.pop(key, None)
         if not task.cancelled():
-            task.exception()  # seen, also where every asker was cancelled
+            task.exception()  # retrieved, even if every asker was cancelled
 
     def _find(self, key: str, request: GenerateRequest) -> Reply | None:
-        """Return the kept answer; one of another run is also written to this run's journal."""
+        """Return the stored answer; one of another run is also written to this run's journal."""
         short = _short(key)
         kept = self._kept.get(short)
         if kept is None:
@@ -366,7 +367,7 @@ class Ledger:
         return reply
 
     def _keep_media(self, request: GenerateRequest) -> None:
-        """Let the images, audio and files of a question be in the run's folder."""
+        """Store the images, audio and files of a question in the run's folder."""
         media = [part for message in request.messages if not message.plain for part in message.media]
         if media and self._journals and not request.by_reference:
             MediaFolder(self._journals[0].path).keep(media)
@@ -376,7 +377,7 @@ class Ledger:
         place = self._journals[0].append(role, record) if self._journals else None
         self._attempts[short] = int(record["attempt"]) + 1
         _count(self._usage[_task(record), role], record)
-        if "from" not in record:  # such an answer is counted as given again
+        if "from" not in record:  # such an answer counts as reused
             _count(self._now[role], record)
         if place is not None and reusable(record):
             self._kept[short] = _Kept(0, place)
@@ -396,7 +397,7 @@ def _task(record: Mapping[str, Any]) -> str:
 
 
 def reusable(record: Mapping[str, Any]) -> bool:
-    """Whether a call ended with a whole answer: none of its completions cut, refused or empty."""
+    """Whether a call ended with a complete answer: none of its completions was cut, refused or empty."""
     completions = record.get("reply", {}).get("completions", ())
     return bool(completions) and all(
         (each["text"].strip() or each.get("tool_calls"))
@@ -419,7 +420,7 @@ def _lost(lost: Lost | None) -> dict[str, Any]:
 
 
 def _head(model: Model, request: GenerateRequest, asking: CallOrigin) -> dict[str, Any]:
-    """Return what a line says of the question and of who asked it first."""
+    """Return the part of a line about the question and its first asker."""
     about, key = model.describe(), request.origin.key
     asked: dict[str, Any] = {"step": asking.step}
     if asking.step != "analysis":
@@ -435,7 +436,7 @@ def _head(model: Model, request: GenerateRequest, asking: CallOrigin) -> dict[st
 
 
 def _question(request: GenerateRequest) -> dict[str, Any]:
-    """Return what a line says of a question: its role, messages and settings."""
+    """Return the part of a line about the question itself: its role, messages and settings."""
     settings = {**request.settings, "n": request.n} if request.n > 1 else dict(request.settings)
     messages = [message.to_json() for message in request.messages]
     if request.by_reference:
@@ -451,9 +452,9 @@ def _question(request: GenerateRequest) -> dict[str, Any]:
 def _prepared(
     model: Model, request: GenerateRequest, asking: CallOrigin, drawn: tuple[int, str, int]
 ) -> GenerateRequest:
-    """Return the request as it is sent: named in the response cache by its question, with a seed where one is wanted.
+    """Return the request to send, identified in the response cache by its question, with a seed if required.
 
-    A seed of the question's own goes to a model in this process always, to others where `seed: sample` asks for it.
+    A model in this process always gets a seed for each question, others only with `seed: sample`.
     """
     seed, key, attempt = drawn
     origin = request.origin

@@ -21,11 +21,11 @@ __all__ = ["TARGET", "Others", "RoleModels", "model_options"]
 
 TARGET = "target"
 Others = Callable[[str, str | None], Model]
-"""Finds the model of a role that is not the target, where it is not opened here: role, the task's own choice of it."""
+"""Finds the model of a role that is not opened here, from the role and the task's own model for it."""
 
 
 def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
-    """Return how the models of a run are opened."""
+    """Return the options with which the models of a run are opened."""
     folder = ResourceOptions(cache=options.cache_folder).folder
     return ModelOptions(
         base_url=options.base_url,
@@ -41,11 +41,11 @@ def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
 
 
 class RoleModels:
-    """Opens the model of a role when it is first asked. `--base-url` belongs to the model of one role, `addressed`,
-    and to roles for which the very same model is named.
+    """Opens the model of a role on first use. `--base-url` applies to the model of one role, `addressed`, and to roles
+    with the same model.
 
-    `own` are a role's settings other than its model (`RunOptions.role_options`). With `batching` calls over a
-    network go out in batches, when nothing else of these models is in flight.
+    `own` are a role's settings other than its model (`RunOptions.role_options`). With `batching` calls over a network
+    are sent in batches when no other call of these models is in flight.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class RoleModels:
     def get(self, role: str, default: str | None = None) -> Model:
         """Return the model of a role: the user's choice, else `default` (the task's own).
 
-        Raises UsageError where there is neither.
+        Raises UsageError if there is neither.
         """
         if role in self._stand_ins:
             return self._stand_ins[role]
@@ -104,7 +104,7 @@ class RoleModels:
 
     @property
     def options(self) -> ModelOptions:
-        """How the models are opened, with the budget and the limiters that they share."""
+        """The options with which the models are opened, with the budget and limiters that they share."""
         return self._options
 
     def stand_in(self, role: str, model: Model) -> None:
@@ -112,7 +112,7 @@ class RoleModels:
         self._stand_ins[role] = model
 
     def named(self, role: str) -> str | None:
-        """Return the model that the user named for a role, as written."""
+        """Return the user's model for a role, as written."""
         return self._specs.get(role)
 
     def settings(self, role: str) -> Mapping[str, Any]:
@@ -121,7 +121,7 @@ class RoleModels:
         return {**{name: value for name, value in given.items() if name != EXTRA}, **given.get(EXTRA, {})}
 
     def describe(self) -> dict[str, dict[str, Any]]:
-        """Return plain data on the models opened, by role (`judge=openai/x`: a task's own choice for the role)."""
+        """Return plain data about the opened models, by role (`judge=openai/x`: a task's own model for the role)."""
         return {role: model.describe() for role, model in self._open.items()}
 
     def opened(self) -> Mapping[str, Model]:

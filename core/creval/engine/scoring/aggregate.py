@@ -1,4 +1,4 @@
-"""The third step: makes the metrics of a task from its scores: over all docs, by a field, and of other metrics."""
+"""The third step: computes the metrics of a task from its scores: over all docs, by a field, and from other metrics."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ StoredScores = Callable[[], Iterable[ScoreRecord]]
 
 
 class TaskUsage(NamedTuple):
-    """What the calls for one task took: the target's, and those of each other role."""
+    """The usage of the calls for one task: the target's, and those of each other role."""
 
     target: UsageTally
     roles: Mapping[str, UsageTally]
@@ -64,9 +64,9 @@ class TaskUsage(NamedTuple):
 def aggregate_task(
     plan: TaskPlan, tally: TaskTally, used_resources: UsedResources, registry: Registry, seed: int, stored: StoredScores
 ) -> list[MetricResult]:
-    """Return every metric over all conditions, then by condition where the task has several; groups after each.
+    """Return every metric over all conditions, then by condition if the task has several; groups after each.
 
-    `stored` reads the scores that the tally was made of, for aggregations that need more than their numbers.
+    `stored` reads the scores behind the tally, for aggregations that need more than numbers.
     """
     return list(MetricMaker(plan, tally, used_resources, registry, seed, plan.docs, stored).all())
 
@@ -78,7 +78,7 @@ def task_results(
     used_resources: UsedResources,
     labelled: Labelled,
 ) -> dict[str, Any]:
-    """Return one task's part of results.json; `labelled` says how far judges agreed with people in the run."""
+    """Return one task's part of results.json; `labelled` is the agreement of judges with people in the run."""
     task = plan.task
     tally, usage = tallies
     juries = [_agreement(raters, plan, tally) for raters in plan.raters]
@@ -128,7 +128,7 @@ def task_results(
 
 
 def _agreement(raters: Raters, plan: TaskPlan, tally: TaskTally) -> dict[str, Any]:
-    """Return how far several raters agree over the samples of a task; the seed of the interval is the score's."""
+    """Return the agreement of several raters over the samples of a task; `plan` gives the seed of its interval."""
     columns = [tally.column(name) for name in raters.scores.values()]
     alpha, units, verdicts = krippendorff_alpha(columns, raters.level)
     found: dict[str, Any] = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
@@ -196,9 +196,9 @@ def _metric_data(metric: MetricResult) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class MetricMaker:
-    """Makes the metrics of a task from the samples that `tally` holds: all of them, or those of the docs of a `group`.
+    """Computes the metrics of a task from the samples in `tally`: all of them, or those of the docs of a `group`.
 
-    `docs` is how many docs were planned.
+    `docs` is the number of planned docs.
     """
 
     plan: TaskPlan
@@ -254,13 +254,13 @@ class MetricMaker:
         return made
 
     def _averaged(self, metric: MetricSpec, cell: int | None, how: Any) -> MetricResult:
-        """Return a mean over the groups, under a name of its own."""
+        """Return a mean over the groups, under its own name."""
         found = self._made(replace(metric, average=how), cell)
         name = f"{found.name}[{how} by {metric.by}]"
         return replace(found, name=name, primary=False, by={"by": str(metric.by), "average": how})
 
     def _made(self, metric: MetricSpec | CombinedMetric, cell: int | None) -> MetricResult:
-        """Return a metric over all conditions (None) or under one; of a group under a name of its own."""
+        """Return a metric over all conditions (None) or for one; that of a group has its own name."""
         task = self.plan.task
         label = None if cell is None else task.conditions[cell].name
         planned = self.docs * self.plan.repeats * (len(task.conditions) if cell is None else 1)
@@ -295,7 +295,7 @@ class MetricMaker:
         kind = Grouping(task.cluster, metric.weight, self.plan.groups(metric.group) if metric.group else None)
         clusters, failed = self.tally.clusters(metric.source, zero, cell, kind)
         aggregation = self._aggregation(metric)
-        if not isinstance(aggregation, Ratio):  # it may sort them in place, say; they are the columns of others too
+        if not isinstance(aggregation, Ratio):  # it may sort them in place, but other metrics use the same columns
             clusters = clusters.copied()
         elif metric.average != "micro" and self.group is None:
             groups = self._groups(str(metric.by))
@@ -326,7 +326,7 @@ class MetricMaker:
 def with_records(
     aggregation: Any, sides: Sequence[tuple[Clusters, Sequence[Place], Iterable[ScoreRecord]]]
 ) -> list[Clusters]:
-    """Give an aggregation the stored scores behind the values of each side, and return clusters of their numbers."""
+    """Pass the stored scores behind the values of each side to an aggregation, and return clusters of their indices."""
     records: list[ScoreRecord] = []
     made = []
     for clusters, places, stored in sides:
@@ -338,7 +338,7 @@ def with_records(
 
 
 Part = tuple[str, float | None, str | None, Aggregation]
-"""A part of a combined metric: its score, what failures count as, its weight, its aggregation."""
+"""A part of a combined metric: its score, the value of failures, its weight, its aggregation."""
 
 
 def _part(metric: MetricSpec, aggregation: Aggregation) -> Part:
@@ -349,7 +349,7 @@ def _part(metric: MetricSpec, aggregation: Aggregation) -> Part:
 def part_clusters(
     tally: TaskTally, parts: Sequence[Part], cell: int | None, unit: str
 ) -> tuple[Clusters, list[str], int]:
-    """Return the clusters of a combined metric, their docs, and the most failures that a part has."""
+    """Return the clusters of a combined metric, their docs, and the largest number of failures of a part."""
     found, most = [], 0
     names: dict[int, str] = {}
     for source, zero, weight, aggregation in parts:
@@ -364,7 +364,7 @@ def part_clusters(
 
 
 def definition_of(metric: MetricSpec | CombinedMetric, known: Sequence[MetricSpec]) -> dict[str, Any]:
-    """Return the definition of a metric: enough to aggregate its scores again without the task."""
+    """Return the definition of a metric, from which its scores can be aggregated again without the task."""
     if isinstance(metric, CombinedMetric):
         named = {each.name: each for each in known}
         parts = [{"failed": named[name].failed, **definition_of(named[name], ())} for name in metric.parts]
@@ -387,7 +387,7 @@ def definition_of(metric: MetricSpec | CombinedMetric, known: Sequence[MetricSpe
 def _estimate(
     named: tuple[str, str], aggregation: Aggregation, clusters: Clusters, method: str, stream: int, scale: Scale
 ) -> Estimate:
-    """Aggregate, or raise ScoringError that names the aggregation, file and line where it fails."""
+    """Aggregate. Raises ScoringError with the aggregation, file and line if it fails."""
     try:
         return estimate(aggregation, clusters, method, stream, scale)
     except CrevalError:

@@ -20,7 +20,7 @@ __all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "score_str
 
 
 class ScoringWatch(Protocol):
-    """Who is notified of samples and scores."""
+    """Receives notifications of scored samples."""
 
     def one(self, score: ScoreRecord) -> None:
         """A sample has been scored and its score is written."""
@@ -30,7 +30,7 @@ class ScoringWatch(Protocol):
 
 
 class Scoring(NamedTuple):
-    """How the samples of a task are scored: with what, by whom (an executor), in batches of how many at most."""
+    """How the samples of a task are scored: the parsers and scorers, the executor, the largest batch."""
 
     parts: TaskScoring
     score: Callable[[str, Iterator[Sequence[Sample]], ScoreSink], Awaitable[None]]
@@ -42,10 +42,10 @@ async def score_missing(
 ) -> BudgetError | None:
     """Score the samples that have no score yet, or an errored one; each score is written when the sample is done.
 
-    Returns the BudgetError that ended it, if one did; what was not scored then counts as skipped.
+    Returns the BudgetError that ended it, if any; samples without a score then count as skipped.
     """
     if how.parts.by_docs and not kept.settled:
-        kept.begin_scores()  # a new answer changes what the others are worth
+        kept.begin_scores()  # a new answer changes the scores of the others
     watch.some(len(kept.scores.done))
     return await _score(_SamplesToScore(folder, kept), how, watch)
 
@@ -53,7 +53,7 @@ async def score_missing(
 async def score_again(
     folder: RunFolder, kept: ResumeState[Any], how: Scoring, watch: ScoringWatch
 ) -> BudgetError | None:
-    """Score every sample again, into the file next to the old one that it replaces (`RunFolder.new_scores`)."""
+    """Score every sample again, into a new file next to the one that it replaces (`RunFolder.new_scores`)."""
     kept.begin_scores()
     return await _score(_SamplesToScore(folder, kept), how, watch)
 
@@ -79,7 +79,7 @@ class _SamplesToScore(NamedTuple):
                 yield read_sample(record)
 
     def sizes(self, task: str) -> Counter[tuple[str, str]]:
-        """Return how many samples each (doc, condition) has that are to be scored."""
+        """Return the number of samples to be scored of each (doc, condition)."""
         if self.kept.settled:
             return Counter()
         keys = (key for key, _ in self.folder.sample_lines(task))
@@ -112,14 +112,14 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
         budget = error
     finally:
         file.close()
-    for _ in samples:  # after the budget's end the rest is read for what it took
+    for _ in samples:  # after the budget's end the rest is read for its usage
         pass
     kept.keep()
     return budget
 
 
 def store(write: Callable[[Mapping[str, object]], object], score: ScoreRecord) -> ScoreRecord:
-    """Write a score. If it is not plain data, its scorer is at fault, and the sample ends as errored."""
+    """Write a score. If it is not plain data, the scorer is at fault and the sample ends as errored."""
     try:
         write(score_data(score))
     except UnstorableError as error:
@@ -140,9 +140,9 @@ class _Queue:
         self._filling = asyncio.Lock()
 
     async def take(self, count: int) -> list[Pending]:
-        """Return up to `count` samples to which the scorers that call no model were applied; none at the end.
+        """Return up to `count` samples, scored by the scorers that call no model; none at the end.
 
-        Where a scorer looks at whole docs, more are returned, so that none of a doc and condition is left behind.
+        If a scorer uses whole docs, more are returned, so that the samples of a doc and condition stay together.
         """
         async with self._filling:
             if not self._ready and self.budget is None:
@@ -158,7 +158,7 @@ class _Queue:
 
 
 def _same_set(one: Pending, other: Pending) -> bool:
-    """Whether two samples are of one doc under one condition; those of one batch follow each other."""
+    """Whether two samples have the same doc and condition; those of one batch follow each other."""
     keys = one.scorer_input.key, other.scorer_input.key
     return (keys[0].doc, keys[0].condition) == (keys[1].doc, keys[1].condition)
 
@@ -166,9 +166,9 @@ def _same_set(one: Pending, other: Pending) -> bool:
 async def score_stream(
     samples: Iterator[Sequence[Sample]], scoring: TaskScoring, concurrency: int, scored: ScoreSink
 ) -> None:
-    """Score with as many workers as calls may be in flight, where a scorer asks others, else with one.
+    """Score with as many workers as calls may be in flight if a scorer asks models, else with one.
 
-    Raises BudgetError when those in flight have come to their end.
+    Raises BudgetError once the samples in flight are finished.
     """
     queue = _Queue(samples, scoring)
 
@@ -177,7 +177,7 @@ async def score_stream(
             try:
                 group = await queue.take(scoring.waiting or BATCH)
                 await scoring.finish(group)
-            except BudgetError as error:  # those in flight come to their own end
+            except BudgetError as error:  # samples in flight are finished
                 queue.budget = error
                 return
             if not group:

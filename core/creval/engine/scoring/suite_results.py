@@ -1,4 +1,4 @@
-"""The numbers of suites: means of metrics over their tasks, as entries of results.json in the form of a task's."""
+"""The numbers of suites: means of metrics over their tasks, as entries of results.json in the form of a task."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_TASK = ("value", "n", "standard_error", "ci_low", "ci_high")
 
 
 class _Term(NamedTuple):
-    """A metric of a task in a number: `part` is the entry of `of` that it belongs to, `scale` its ends there."""
+    """A metric of a task in a suite's number: `part` is its entry of `of`, `scale` the ends of its scale."""
 
     result: Mapping[str, Any]
     metric: Mapping[str, Any]
@@ -31,7 +31,7 @@ class _Term(NamedTuple):
 
 
 def suite_results(tasks: Sequence[Task], results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the suites of a run that report numbers of their own, in the order in which they were named."""
+    """Return the suites of a run that report numbers, in the order in which they were named."""
     suites: dict[str, dict[SuiteMetric, list[_Term]]] = {}
     members: dict[str, dict[str, Mapping[str, Any]]] = {}
     for task, result in zip(tasks, results, strict=True):
@@ -42,7 +42,7 @@ def suite_results(tasks: Sequence[Task], results: Sequence[Mapping[str, Any]]) -
 
 
 def _terms(number: SuiteMetric, task: Task, result: Mapping[str, Any]) -> Iterator[_Term]:
-    """Yield what a task brings into a number."""
+    """Yield the terms of a number that come from a task."""
     if not number.parts:
         yield _Term(result, _find(result, number.source))
     for place, part in enumerate(number.parts):
@@ -53,7 +53,7 @@ def _terms(number: SuiteMetric, task: Task, result: Mapping[str, Any]) -> Iterat
 
 
 def _find(result: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the metric of a task as a whole, also with another resource."""
+    """Return the metric of a task over all conditions, also with another resource."""
     return next(
         each
         for each in result["metrics"]
@@ -87,7 +87,7 @@ def _digest(parts: Sequence[str]) -> str:
 
 
 def _united(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What any task has under a name; texts that differ between tasks are joined."""
+    """Return the union of the tasks' entries; texts that differ between tasks are joined."""
     found: dict[str, list[Any]] = {}
     for part in parts:
         for name, value in part.items():
@@ -144,7 +144,7 @@ def _metric(number: SuiteMetric, terms: Sequence[_Term], primary: bool) -> dict[
 
 
 def _of_tasks(terms: Sequence[_Term], key: str) -> int:
-    """Return the sum over tasks of the greatest number that their metrics have: each sample counts once."""
+    """Return the sum over tasks of the largest value among their metrics, so that each sample counts once."""
     found: dict[str, int] = {}
     for term in terms:
         name = term.result["task"]
@@ -153,7 +153,7 @@ def _of_tasks(terms: Sequence[_Term], key: str) -> int:
 
 
 def _counts_by_task(terms: Sequence[_Term]) -> list[Mapping[str, int]]:
-    """Return the counts by status of each task: those of its metric that fewest samples are scored for."""
+    """Return the counts by status of each task: those of its metric with the fewest scored samples."""
     found: dict[str, Mapping[str, int]] = {}
     for term in sorted(terms, key=lambda term: term.metric["counts"]["scored"], reverse=True):
         found[term.result["task"]] = term.metric["counts"]
@@ -174,10 +174,10 @@ def _entry(number: SuiteMetric, term: _Term, share: float) -> dict[str, Any]:
 def _interval(
     value: float, terms: Sequence[_Term], shares: Sequence[float], scaled: bool
 ) -> tuple[float | None, tuple[float | None, float | None], str, str | None]:
-    """Return standard error, interval, its method and why there is none: tasks are what they are, docs are drawn.
+    """Return standard error, interval, its method and why there is none; tasks are fixed, docs are sampled.
 
-    Tasks count as independent; the errors of several metrics of one task are added, which is the most that they can
-    come to. The degrees of freedom are Satterthwaite's; within a range that all have the interval is that of the logit.
+    Tasks count as independent. The errors of several metrics of one task are added, which is an upper bound. The
+    degrees of freedom are Satterthwaite's; if all metrics have a range, the interval is that of the logit.
     """
     errors: dict[str, float] = {}
     free: dict[str, int] = {}

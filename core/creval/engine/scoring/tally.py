@@ -34,9 +34,9 @@ Column = np.ndarray[Any, np.dtype[np.int32]]
 
 
 class Grouping(NamedTuple):
-    """How values are clustered: by `unit`, doc, trial or group; and the score that they are weighted by.
+    """How values are clustered, by `unit` (doc, trial or group), and the score by which they are weighted.
 
-    `groups` has each doc's group, where docs are taken together.
+    `groups` is each doc's group, if docs are grouped.
     """
 
     unit: str = "doc"
@@ -45,11 +45,11 @@ class Grouping(NamedTuple):
 
 
 class TaskTally:
-    """Columns over the samples of one task: doc, repeat, condition, status, every score (NaN: there is none), and how
-    the sample ended as far as that score is concerned.
+    """Columns over the samples of one task: doc, repeat, condition, status, every score (NaN: missing), and the status
+    of the sample for that score.
 
-    What is made from them does not depend on the order in which the samples ended. `docs` are the ids of the
-    data, where these are held already.
+    Results do not depend on the order in which the samples ended. `docs` are the ids of the data, if they are already
+    in memory.
     """
 
     def __init__(self, names: Sequence[str], conditions: Sequence[str], docs: PackedTexts | None = None) -> None:
@@ -61,12 +61,12 @@ class TaskTally:
         self._ranked = -1
         self._scores = {name: array("d") for name in self._names}
         self._ended = {name: array("b") for name in self._names}
-        self._order: Column | slice | None = None  # a slice: they came in order
+        self._order: Column | slice | None = None  # a slice if they came in order
         self._errors: list[tuple[SampleKey, str]] = []
         self.routes: Counter[str] = Counter()
 
     def add(self, score: ScoreRecord) -> None:
-        """Add one sample's score. Raises ScoringError, naming the sample, where a number is not finite."""
+        """Add one sample's score. Raises ScoringError, naming the sample, if a number is not finite."""
         self._order = None
         self._doc.append(self._number(score.key.doc))
         if score.key.repeat > 255 and self._repeat.typecode == "B":
@@ -86,7 +86,7 @@ class TaskTally:
             self._errors = sorted([*self._errors, (score.key, score.reason or "")])[:_SHOWN]
 
     def add_row(self, record: Mapping[str, Any]) -> None:
-        """Add a line of scores/, as `add` does its record."""
+        """Add a line of scores/, like `add`."""
         if "missing" in record or record["status"] == _ERRORED or not self._plain(record["scores"]):
             self.add(read_score(record))
             return
@@ -113,21 +113,21 @@ class TaskTally:
         self._order = None
         for name, column in other._columns().items():
             own = self._columns()[name]
-            if own.typecode != column.typecode:  # the repeats of one have outgrown a byte
+            if own.typecode != column.typecode:  # the repeats of one no longer fit a byte
                 own = self._repeat = array("q", own)
             own.extend(array(own.typecode, column))
         self._errors = sorted([*self._errors, *other._errors])[:_SHOWN]
         self.routes.update(other.routes)
 
     def saved(self) -> tuple[Mapping[str, Any], dict[str, np.ndarray[Any, Any]]]:
-        """Return it as plain data, and its columns as they are: these may not grow while the arrays are held."""
+        """Return it as plain data, and its columns without a copy: they may not grow while the arrays are in use."""
         columns = {name: _view(column) for name, column in self._columns().items()}
         errors = [[*key, reason] for key, reason in self._errors]
         return {"errors": errors, "routes": dict(self.routes)}, columns
 
     def restore(self, data: Mapping[str, Any], columns: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> None:
-        """Become what was saved, under names that begin so. Raises KeyError, TypeError, ValueError where it is not."""
-        if columns[f"{prefix}repeat"].dtype == np.int64:  # they had outgrown a byte
+        """Restore it from saved data whose names have this prefix. Raises KeyError, TypeError, ValueError."""
+        if columns[f"{prefix}repeat"].dtype == np.int64:  # they did not fit a byte
             self._repeat = array("q")
         lengths = set()
         ends = self._ends()
@@ -151,7 +151,7 @@ class TaskTally:
         return named | scores | {f"ended:{name}": column for name, column in self._ended.items()}
 
     def _ends(self) -> dict[str, int]:
-        """The number of codes in each column that holds codes."""
+        """Return the number of codes in each column of codes."""
         ended = dict.fromkeys((f"ended:{name}" for name in self._ended), len(_STATUSES))
         return {"doc": len(self._docs), "condition": len(self._conditions), "status": len(_STATUSES), **ended}
 
@@ -173,9 +173,9 @@ class TaskTally:
         ]
 
     def counts(self, planned: int, condition: int | None = None, name: str | None = None) -> StatusCounts:
-        """Return the counts by status; what was planned and has no score counts as skipped.
+        """Return the counts by status; planned samples without a score count as skipped.
 
-        With the name of a score: as far as that score is concerned; samples that have no such number count nowhere.
+        With the name of a score, the counts are for that score, without samples for which it does not exist.
         """
         status = self._sorted(self._status if name is None else self._ended[name])
         if name is not None:
@@ -191,11 +191,10 @@ class TaskTally:
     def clusters(
         self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
     ) -> tuple[Clusters, int]:
-        """Return (the values clustered, number of the model's failures among them).
+        """Return (the values in clusters, number of the model's failures among them).
 
-        `zero` is what the failures of the model (`Status.is_failure`) count as, where no scorer gave them a score of
-        their own; None leaves these out. Errored and skipped samples are always left out, and with a weight those
-        without one.
+        `zero` is the value of the model's failures (`Status.is_failure`) that have no score; None leaves them out.
+        Errored and skipped samples are always left out, as are samples without a weight if there is one.
         """
         grouping = grouping or Grouping()
         values, keep, failed = self._kept(name, zero, condition, grouping)
@@ -213,7 +212,7 @@ class TaskTally:
     def units(
         self, name: str, zero: float | None, condition: int | None, grouping: Grouping
     ) -> tuple[Column, list[str]]:
-        """Return the numbers, rising, of what `clusters` makes of docs or trials, and the doc of each."""
+        """Return the ascending numbers of the units (docs or trials) in `clusters`, and the doc of each."""
         _, keep, _ = self._kept(name, zero, condition, grouping)
         if grouping.unit == "trial":
             docs = self._sorted(self._doc)[keep]
@@ -239,7 +238,7 @@ class TaskTally:
     def docs(
         self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
     ) -> list[str]:
-        """Return the docs that `clusters` has values of, in its order."""
+        """Return the docs with values in `clusters`, in its order."""
         _, keep, _ = self._kept(name, zero, condition, grouping or Grouping())
         found = np.unique(self._sorted(self._doc)[keep])
         ranks = self._ranks()
@@ -248,7 +247,7 @@ class TaskTally:
     def places(
         self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
     ) -> list[Place]:
-        """Return the samples that `clusters` has values of, in its order where no groups are formed."""
+        """Return the samples with values in `clusters`, in its order if there are no groups."""
         _, keep, _ = self._kept(name, zero, condition, grouping or Grouping())
         columns = [self._sorted(column)[keep].tolist() for column in (self._doc, self._condition, self._repeat)]
         names = list(self._conditions)
@@ -257,7 +256,7 @@ class TaskTally:
     def _kept(
         self, name: str, zero: float | None, condition: int | None, grouping: Grouping
     ) -> tuple[Floats, np.ndarray[Any, np.dtype[np.bool_]], int]:
-        """All values in the canonical order, which of them count, and how many of the model's failures there are."""
+        """Return all values in the canonical order, which of them count, and the number of the model's failures."""
         values = self.column(name)
         status = self._sorted(self._ended[name])
         keep = np.ones(values.size, dtype=bool)
@@ -270,26 +269,26 @@ class TaskTally:
             lacking &= ~failed
         keep &= ~lacking
         if grouping.weight is not None:
-            keep &= self.column(grouping.weight) > 0  # also false where there is none
+            keep &= self.column(grouping.weight) > 0  # also false if there is none
         return values, keep, int(failed.sum())
 
     @property
     def docs_of_samples(self) -> Column:
-        """The number of every sample's doc, in the canonical order."""
+        """Return the number of every sample's doc, in the canonical order."""
         return self._sorted(self._doc)
 
     def column(self, name: str) -> Floats:
-        """Return a score of every sample, in the canonical order (NaN: there is none)."""
+        """Return a score of every sample, in the canonical order (NaN: missing)."""
         return self._sorted(self._scores[name])
 
     def _ranks(self) -> Column | None:
-        """The place of each doc when their ids are sorted; None where they came sorted."""
+        """Return the rank of each doc by sorted id; None if they came sorted."""
         if self._ranked != len(self._docs):
             self._doc_ranks, self._ranked = self._docs.ranks(), len(self._docs)
         return self._doc_ranks
 
     def _group_ranks(self, groups: Mapping[str, str]) -> Column:
-        """The place of each doc's group when the groups are sorted by name."""
+        """Return the rank of each doc's group by sorted name."""
         numbers = np.unique(np.array(self._doc))
         places = {name: place for place, name in enumerate(sorted({groups[self._docs[n]] for n in numbers}))}
         ranks = np.full(len(self._docs), -1, dtype=np.int32)
@@ -298,7 +297,7 @@ class TaskTally:
         return ranks
 
     def _sorting(self) -> Column | slice:
-        """The order of the samples by doc, condition and repeat."""
+        """Return the order of the samples by doc, condition and repeat."""
         if self._order is None:
             ranks, docs = self._ranks(), _view(self._doc)
             docs = docs if ranks is None else ranks[docs]
@@ -310,25 +309,25 @@ class TaskTally:
         return self._order
 
     def _sorted(self, column: array[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-        """Return a column in that order: itself where it stands so; while it is held, nothing may be added."""
+        """Return a column in that order: itself if it is in order, so add nothing while it is in use."""
         found: np.ndarray[Any, np.dtype[Any]] = _view(column)[self._sorting()]
         return found
 
 
 def metric_names(plan: TaskPlan) -> list[str]:
-    """Return the score names that the metrics of a task are made from."""
+    """Return the names of the scores behind the metrics of a task."""
     named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
     named += [name for raters in plan.raters for name in raters.scores.values()]
     return list(dict.fromkeys(named))
 
 
 def empty_tally(plan: TaskPlan) -> TaskTally:
-    """Return the columns of a task, into which its scores go."""
+    """Return the empty columns for the scores of a task."""
     return TaskTally(metric_names(plan), [condition.name for condition in plan.task.conditions], plan.dataset.known_ids)
 
 
 class ResumableTally:
-    """The `Summary` of scores of a run that may be resumed: those that stay, and those that are made again."""
+    """The `Summary` of scores of a resumable run: those that stay, and those that are made again."""
 
     def __init__(self, plan: TaskPlan) -> None:
         self._make = partial(empty_tally, plan)
@@ -336,7 +335,7 @@ class ResumableTally:
         self._sound = True
 
     def whole(self) -> TaskTally | None:
-        """Return the columns of all scores; None if a score cannot be read; reading the file reports why."""
+        """Return the columns of all scores, or None if a score cannot be read (reading the file reports why)."""
         if not self._sound:
             return None
         if not len(self._again):
@@ -354,17 +353,17 @@ class ResumableTally:
             self._sound = False
 
     def forget(self) -> None:
-        """Take out the scores that are made again."""
+        """Remove the scores that are made again."""
         self._again = self._make()
 
     def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
-        """Return it as plain data and arrays."""
+        """Return the tally as plain data and arrays."""
         (stays, columns), (again, others) = self._stays.saved(), self._again.saved()
         both = {**columns, **{_AGAIN + name: column for name, column in others.items()}}
         return {"sound": self._sound, "stays": stays, "again": again}, both
 
     def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
-        """Become what was saved. Raises KeyError, TypeError, ValueError where it is not that, or of unsound scores."""
+        """Restore the tally from saved data. Raises KeyError, TypeError, ValueError, also for unsound scores."""
         if not data["sound"]:
             raise ValueError("the scores have to be read")
         self._stays.restore(data["stays"], columns)
@@ -372,12 +371,12 @@ class ResumableTally:
 
 
 def _view(column: array[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """A column as numpy sees it, not copied."""
+    """Return a column as a numpy array, not copied."""
     return np.frombuffer(column, dtype=column.typecode)
 
 
 def _rise(*columns: np.ndarray[Any, np.dtype[Any]]) -> bool:
-    """Whether rows are sorted by the first column, then by the next, and so on."""
+    """Whether rows are sorted by the columns in order."""
     equal = np.ones(max(0, len(columns[0]) - 1), dtype=bool)
     for column in columns:
         later, before = column[1:], column[:-1]

@@ -1,6 +1,6 @@
-"""Scores samples of a task: saved answers are parsed, then given to the scorers, without asking the target.
+"""Scores samples of a task: parses saved answers and passes them to the scorers, without asking the target.
 
-From top to bottom: the parts are made (`make_scoring`), samples are scored (`TaskScoring`), batches are cut.
+`make_scoring` creates parsers and scorers, `TaskScoring` scores samples, `batches` and `doc_batches` cut streams.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ BATCH = 256
 class ScorerPart:
     """One scorer of a task: its name and the names of its scores, which are missing if it fails.
 
-    `closed`: it gives no other scores than these; one of another name is an error. `ref` says what the task calls its
-    scores and which reading of the answers it scores.
+    `closed`: a score with another name is an error. `ref` holds the task's names for its scores and the reading of the
+    answers that it scores.
     """
 
     name: str
@@ -58,7 +58,7 @@ class ScorerPart:
 
     @property
     def by_doc(self) -> bool:
-        """Whether it looks at all samples of a doc under one condition at once: at its answers as a set."""
+        """Whether it scores all samples of a doc and condition together, as a set of answers."""
         return self.traits.unit == "doc"
 
     def begun(self, read: _Reading) -> bool:
@@ -67,7 +67,7 @@ class ScorerPart:
 
     @property
     def batch(self) -> int:
-        """At most so many samples it is given in one call (by doc: so many sets)."""
+        """The most samples in one call (for a scorer by doc: the most sets)."""
         return self.traits.batch_size or (1 if self.waits else BATCH)
 
 
@@ -80,7 +80,7 @@ class _Failed(Score):
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The answers of a sample as one chain of parsers reads them. `unread`: why some of several could not be read."""
+    """The answers of a sample as read by one chain of parsers. `unread`: why some of several could not be read."""
 
     scorer_input: ScorerInput
     status: Status
@@ -91,7 +91,7 @@ class _Reading:
 
 @dataclass(slots=True)
 class Pending:
-    """A sample on its way through the scorers. `readings` by name; "" where the task has one chain of parsers."""
+    """A sample that is being scored. `readings` are by name, "" if the task has one chain of parsers."""
 
     readings: Mapping[str, _Reading]
     status: Status
@@ -99,35 +99,35 @@ class Pending:
     scores: list[tuple[ScorerPart, Score]] = field(default_factory=list)
     faults: list[ComponentFault] = field(default_factory=list)
     passing: bool = False
-    """Whether something else than a component's own fault made it errored, so that another try may end otherwise."""
+    """Whether it is errored for another reason than a component's own fault, so that another try may succeed."""
 
     @property
     def scorer_input(self) -> ScorerInput:
-        """What the scorers of the first reading are given."""
+        """The input of the scorers of the first reading."""
         return next(iter(self.readings.values())).scorer_input
 
     @property
     def value(self) -> Any:
-        """Return the parsed values to store; by reading if there are several."""
+        """Return the parsed values to store, by reading if there are several."""
         values = {name: list(each.scorer_input.values) for name, each in self.readings.items()}
         plain = {name: each[0] if len(each) == 1 else each or None for name, each in values.items()}
         return plain.get("", plain)
 
     @property
     def route(self) -> str | None:
-        """By which ways the answers were read."""
+        """Return the routes by which the answers were read."""
         routes = [f"{name}: {each.route}" if name else each.route for name, each in self.readings.items() if each.route]
         return "; ".join(routes) or None
 
     def note(self, fault: ComponentFault | None) -> None:
-        """Take in why a scorer failed; None: for another reason than its own fault."""
+        """Record why a scorer failed; None: for another reason than its own fault."""
         self.passing = self.passing or fault is None
         self.faults += [] if fault is None else [fault]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskScoring:
-    """What scoring a task needs. `scorers` in the order of the task file."""
+    """The parser chains and scorers of a task; `scorers` are in the order of the task file."""
 
     task: Task
     chains: Mapping[str, ParserChain]
@@ -135,16 +135,16 @@ class TaskScoring:
     context: TaskContext
     conditions: Mapping[str, Condition]
     dataset: Dataset | None = None
-    """Holds the docs of samples that are stored by reference; None where samples are given whole."""
+    """The docs of samples that are stored by reference; None if samples contain their docs."""
 
     @property
     def waiting(self) -> int:
-        """The largest batch of a scorer that asks others; 0 where none does."""
+        """The largest batch of a scorer that asks models, or 0."""
         return max((part.batch for part in self.scorers if part.waits), default=0)
 
     @property
     def by_docs(self) -> bool:
-        """Whether a scorer looks at all samples of a doc at once, so that batches must hold docs whole."""
+        """Whether a scorer needs all samples of a doc at once, so that batches may not split docs."""
         return any(part.by_doc for part in self.scorers)
 
     async def score(self, samples: Sequence[Sample]) -> list[ScoreRecord]:
@@ -162,11 +162,11 @@ class TaskScoring:
         return pending
 
     async def finish(self, pending: Sequence[Pending]) -> None:
-        """Apply the scorers that ask others."""
+        """Apply the scorers that ask models."""
         await self._apply_all(pending, lambda part: part.waits)
 
     def joined(self, pending: Pending) -> ScoreRecord:
-        """Join the scores of all scorers; where one failed, the sample lacks its scores and no others."""
+        """Join the scores of all scorers; if one failed, only its scores are missing."""
         self.context.forget(pending.scorer_input.key)
         order = {id(part): number for number, part in enumerate(self.scorers)}
         numbers: dict[str, float] = {}
@@ -186,10 +186,10 @@ class TaskScoring:
             missing.update({name: score.missing.get(name, lack) for name in part.gives if name not in given})
             if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):
                 status, reason = lack.status, lack.reason
-        for name in numbers.keys() & missing.keys():  # several scorers that state no names: another one gave it
+        for name in numbers.keys() & missing.keys():  # several scorers state no names: another one produced it
             del missing[name]
         if not numbers and all(lack.status is status for lack in missing.values()):
-            missing = {}  # the sample's own status says it all
+            missing = {}  # the sample's own status is enough
         return ScoreRecord(
             key=pending.scorer_input.key,
             status=status,
@@ -216,7 +216,7 @@ class TaskScoring:
         status, reason, unread = sample.status, sample.reason, None
         begun = status.is_failure and bool(sample.answers) and any(part.traits.scores_begun for part in self.scorers)
         if begun:
-            with suppress(Exception):  # a plugin's parser: the sample has failed anyway
+            with suppress(Exception):  # a plugin's parser; the sample has failed anyway
                 parsed = [chain.parse(answer) for answer in sample.answers]
         elif status is Status.SCORED:
             try:
@@ -259,7 +259,7 @@ class TaskScoring:
                     each.scores.append((part, score))
 
     async def _apply(self, part: ScorerPart, items: Sequence[ScorerInput]) -> Sequence[Score]:
-        """Score a batch with one scorer; where it fails as a whole, each sample is tried alone."""
+        """Score a batch with one scorer; if it fails as a whole, score each sample alone."""
         try:
             return await self._call(part, items)
         except (BudgetError, RunError, UsageError):
@@ -272,7 +272,7 @@ class TaskScoring:
                     for _ in items
                 ]
             for item in items:
-                self.context.forget(item.key)  # what it asked before is asked by the same numbers again
+                self.context.forget(item.key)  # reset the counters: its questions get the same numbers again
             return [(await self._apply(part, [item]))[0] for item in items]
 
     async def _call(self, part: ScorerPart, items: Sequence[ScorerInput]) -> Sequence[Score]:
@@ -287,7 +287,7 @@ class TaskScoring:
 
 
 def make_scoring(task: Task, registry: Registry, context: TaskContext) -> TaskScoring:
-    """Return the parser chain and the scorers of a task, which reach resources and roles by this context."""
+    """Return the parser chain and the scorers of a task, which get resources and roles from this context."""
     scorers = [_scorer(task, ref, registry) for ref in task.score]
     conditions = {condition.name: condition for condition in task.conditions}
     chains = {name: build_chain(chain, registry) for name, chain in task.chains.items()}
@@ -295,7 +295,7 @@ def make_scoring(task: Task, registry: Registry, context: TaskContext) -> TaskSc
 
 
 def _scorer(task: Task, ref: ComponentRef, registry: Registry) -> ScorerPart:
-    """Make a scorer. What an open one gives is what the metrics are made of and no other scorer says it gives."""
+    """Create a scorer. The scores of an open one are those that the metrics use and no other scorer declares."""
     component = registry.get("scorer", ref.name)
     called = _called(ref)
     given: Sequence[str] = [called.named(name) for name in component.produces if name != ANY_SCORE]
@@ -313,7 +313,7 @@ def _called(ref: ComponentRef) -> ScorerRef:
 
 
 def _declared(ref: ComponentRef, registry: Registry) -> list[str]:
-    """Return what a task calls the scores that a scorer declares, by name or (an open one) with a range."""
+    """Return the task's names for the scores that a scorer declares, by name or (an open one) with a range."""
     component = registry.get("scorer", ref.name)
     ranges = component.ranges(ref.parameters) if callable(component.ranges) else component.ranges
     named = [*component.produces, *ranges] if ANY_SCORE in component.produces else component.produces
@@ -321,7 +321,7 @@ def _declared(ref: ComponentRef, registry: Registry) -> list[str]:
 
 
 def _renamed(score: Score, ref: ScorerRef) -> Score:
-    """Return a score under the names that the task gives it; what is next to the numbers gets its name's ending too."""
+    """Return a score under the task's names; entries next to the numbers get the same suffix."""
     beside = replace(ref, single=False)
     return replace(
         score,
@@ -332,7 +332,7 @@ def _renamed(score: Score, ref: ScorerRef) -> Score:
 
 
 def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
-    """Cut samples into the groups that a scorer is given: all of a doc and condition, or so many at a time."""
+    """Cut samples into groups for a scorer: all of a doc and condition, or a number of samples."""
     if not part.by_doc:
         for start in range(0, len(items), part.batch):
             yield items[start : start + part.batch]
@@ -344,7 +344,7 @@ def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pen
 
 
 def _shape_fault(scores: Any, count: int) -> str | None:
-    """Say what is wrong with what a scorer returned, or None."""
+    """Return what is wrong with the result of a scorer, or None."""
     if not isinstance(scores, Sequence) or isinstance(scores, str):
         return f"gave a {type(scores).__name__} and no list of scores"
     if len(scores) != count:
@@ -375,7 +375,7 @@ def _reason(part: str, error: BaseException) -> str:
 
 
 def _lack(score: Score) -> MissingScore | None:
-    """Say why a scorer's scores are missing; None where they are not."""
+    """Return why a scorer's scores are missing, or None."""
     wrong = next((name for name, value in score.scores.items() if not math.isfinite(value)), None)
     if score.failure is not None and (score.errored or wrong is None):
         return MissingScore(Status.ERRORED if score.errored else Status.UNPARSED, score.failure)
@@ -385,7 +385,7 @@ def _lack(score: Score) -> MissingScore | None:
 
 
 def batches(samples: Iterable[Sample], size: int = BATCH) -> Iterator[list[Sample]]:
-    """Cut a stream of samples into lists, so that a whole run never sits in memory."""
+    """Cut a stream of samples into lists, so that a whole run is never in memory."""
     stream = iter(samples)
     while batch := list(islice(stream, size)):
         yield batch
@@ -394,9 +394,9 @@ def batches(samples: Iterable[Sample], size: int = BATCH) -> Iterator[list[Sampl
 def doc_batches(
     samples: Iterable[Sample], sizes: Counter[tuple[str, str]], size: int = BATCH
 ) -> Iterator[list[Sample]]:
-    """Cut a stream of samples into lists that hold docs whole; `sizes` says how many samples a (doc, condition) has.
+    """Cut a stream of samples into lists without splitting docs; `sizes` has the samples per (doc, condition).
 
-    Only docs of which samples are still to come are held: the samples of a doc are made one after the other.
+    Only docs with samples still to come are held in memory: the samples of a doc are made one after the other.
     """
     waiting: dict[tuple[str, str], list[Sample]] = {}
     ready: list[Sample] = []

@@ -1,4 +1,4 @@
-"""What a metric is called: a number made with another resource, or by a changed task, never has the task's name."""
+"""The names of metrics: a number made with another resource, or by a changed task, never has the task's plain name."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _LONGEST = 40
 
 @dataclass(frozen=True, slots=True)
 class UsedResources:
-    """What the numbers of one task are made with in this run.
+    """The resources behind the numbers of one task in this run.
 
-    `chosen` are the specifications in use, of resources and of the models of roles; `own` those that the task names
-    (a role for which it names none has no entry); `names` the full names, with revision or checksum where the
-    resource reports it; `notes` what a reader of the numbers should know of them. `played_with` are the full names of
-    those that only a baseline uses: they make answers, not numbers, and another model's run has none.
+    `chosen` are the specifications in use, of resources and of the models of roles. `own` are those that the task names
+    (a role without a model in the task has no entry). `names` are the full names, with revision or checksum if the
+    resource reports it. `notes` are remarks for readers of the numbers. `played_with` are the full names of those that
+    only a baseline uses: they produce answers, not numbers, and the run of another model has none.
     """
 
     chosen: Mapping[str, str]
@@ -46,7 +46,7 @@ class UsedResources:
     ) -> UsedResources:
         """Return the resources of a task; `opened` are the full names of the resources that are open.
 
-        `used` are those that protocol, parsers and scorers use (None: all).
+        `used` are the names of those that protocol, parsers and scorers use (None: all).
         """
         resources = {name: options.resources.get(name, spec) for name, spec in task.resources.items()}
         roles = {role: options.roles.get(role) or task.role_models.get(role) for role in task.roles}
@@ -64,17 +64,18 @@ class UsedResources:
         return cls(chosen, {**task.resources, **task.role_models}, names, notes, played)
 
     def metric_name(self, task: Task, metric: MetricSpec, registry: Registry) -> str:
-        """Return `drat`, or `drat[embedded/minilm]` where another resource was used, `drat[quantile=0.8]` ...
+        """Return `drat`, or `drat[embedded/minilm]` if another resource was used, `drat[quantile=0.8]` ...
 
-        Where the task builds on a plugin's from outside the plugin, that task's resources and parameters count.
+        If the task builds on a plugin's task from outside the plugin, it is compared with that task's resources and
+        parameters.
         """
         foreign = [*self._foreign(task, metric, registry), *changed_parameters(task, metric, registry)]
         return f"{metric.name}[{', '.join(foreign)}]" if foreign else metric.name
 
     def _foreign(self, task: Task, metric: MetricSpec, registry: Registry) -> list[str]:
-        """The resources behind a metric that are not the task's own.
+        """Return the resources behind a metric that are not the task's own.
 
-        A resource concerns a metric where the task's protocol uses it, or a scorer that produces its score.
+        A resource is behind a metric if the task's protocol uses it, or a scorer that produces its score.
         """
         components = [*whole(registry.get("protocol", task.protocol.name), task.protocol, registry)]
         scorers = [(registry.get("scorer", ref.name), ref) for ref in task.score]
@@ -108,18 +109,18 @@ def _may_give(scorer: Component, ref: ComponentRef, score: str) -> bool:
 
 
 def _spelled(spec: str, models: Mapping[str, str]) -> str:
-    """Return a specification with the model that answers, where a role does: `role/judge=openai/gpt-5-mini`."""
+    """Return a specification, with the model if a role answers: `role/judge=openai/gpt-5-mini`."""
     model = models.get(role_behind(spec) or "")
     return spec if model is None else f"{spec}={model}"
 
 
 def _same(name: str, one: str, other: str, registry: Registry) -> bool:
-    """Whether two specifications of a resource (or role) name the same resource, or one measured to equal it."""
+    """Whether two specifications of a resource (or role) name the same resource, or one declared as equal to it."""
     return _measured(name, one, registry) == _measured(name, other, registry)
 
 
 def _measured(name: str, spec: str, registry: Registry) -> str:
-    """Return the resource that one declares to equal, else itself."""
+    """Return the resource to which a resource is declared equal, else itself."""
     kind = resource_kind(name)
     first, _, rest = spec.partition("/")
     component = registry.find(kind, first) if kind is not None else None
@@ -128,25 +129,25 @@ def _measured(name: str, spec: str, registry: Registry) -> str:
 
 
 def _with_settings(spec: str, task: Task, role: str, options: RunOptions) -> str:
-    """Return a model's name with what the user sets for its role in place of the task's: another resource."""
+    """Return a model's name with the settings of its role that the user changed, which make it another resource."""
     own, given = task.role_settings.get(role, {}), options.role_options.get(role, {}).get("generation", {})
     changed = [f"{name}={_shown(value)}" for name, value in given.items() if own.get(name) != value]
     return " ".join([spec, *changed])
 
 
 def _plain(spec: str) -> str:
-    """A model's name without the way that leads to it."""
+    """Return a model's name without its route."""
     return spec.strip().removeprefix("litellm/")
 
 
 def standard_metric(task: Task, metric: MetricSpec) -> MetricSpec | None:
-    """Return the metric of the same name in the task that this one builds on, None where it has none."""
+    """Return the metric of the same name in the task that this one builds on, or None."""
     metrics = task.base.metrics if task.base is not None else ()
     return next((each for each in metrics if each.name == metric.name), None)
 
 
 def changed_sections(task: Task) -> Sequence[str]:
-    """Return the sections of the YAML that differ from the task it builds on, but for those that only describe."""
+    """Return the sections of the YAML that differ from the task it builds on, without those that only describe."""
     if task.base is None:
         return ()
     before, after = task.base.resolved, task.resolved
@@ -155,7 +156,7 @@ def changed_sections(task: Task) -> Sequence[str]:
 
 
 def changed_parameters(task: Task, metric: MetricSpec, registry: Registry) -> list[str]:
-    """Return what is other than in the plugin's metric of this name: `quantile=0.8`, `failed=exclude`, `scorer=x`."""
+    """Return the differences from the plugin's metric of this name: `quantile=0.8`, `failed=exclude`, `scorer=x`."""
     standard = standard_metric(task, metric)
     if standard is None or task.base is None:
         return []
@@ -169,7 +170,7 @@ def changed_parameters(task: Task, metric: MetricSpec, registry: Registry) -> li
 
 
 def _producing(task: Task, metric: MetricSpec, registry: Registry) -> dict[str, ComponentRef]:
-    """Return the scorers that may give the metric's score, by name."""
+    """Return the scorers that may produce the metric's score, by name."""
     found = {}
     for ref in task.score:
         scorer = registry.get("scorer", ref.name)
