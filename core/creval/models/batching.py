@@ -1,4 +1,4 @@
-"""What a run needs of a component of kind `batching`, which sends its calls through batch endpoints."""
+"""The interface of a component of kind `batching`, which sends a run's calls through batch endpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAME = "batches"
 
 
 class BatchCounts(NamedTuple):
-    """Batches that are pending, the requests in them, and how many of these are done."""
+    """The numbers of pending batches, of requests in them, and of finished requests."""
 
     batches: int
     requests: int
@@ -39,9 +39,10 @@ class BatchedProvider(Provider, Protocol):
 class Batching(Protocol):
     """The batches of a run over all its models. A component of this kind is a factory: `(detach, most)`.
 
-    `detach`: leave the run once all batches are sent (every waiting call raises DetachedError). `most`: the most
-    requests in a batch. The run sets `others_in_flight`, which says whether calls are in flight that are made one by
-    one: a batch that is not full goes out when there are none. It sets `resume_command`, which collects, and `watch`.
+    `detach`: stop the run once all batches are sent (every waiting call raises DetachedError). `most`: the most
+    requests in a batch. The run sets `others_in_flight`, a function that says whether single calls are in flight: a
+    batch that is not full is sent when there are none. It also sets `resume_command`, the command that collects, and
+    `watch`.
     """
 
     others_in_flight: Callable[[], bool]
@@ -50,30 +51,30 @@ class Batching(Protocol):
 
     @property
     def counts(self) -> BatchCounts:
-        """What is pending now."""
+        """Return the pending batches and requests."""
 
     @property
     def spent(self) -> tuple[float, int]:
-        """US dollars and answers of earlier attempts at the run, by the journal."""
+        """Return the US dollars and answers of earlier attempts of the run, from the journal."""
 
     def wrap(self, provider: Provider, name: ModelSpec, price: Price | None) -> BatchedProvider:
-        """Return a provider that sends the calls of an open one in batches. Raises UsageError where it cannot."""
+        """Return a provider that sends the calls of an open one in batches. Raises UsageError if that is impossible."""
 
     def open_journal(self, path: Path) -> None:
-        """Read the run's journal of batches and record everything further there. Raises RunError."""
+        """Read the run's journal of batches and append further records to it. Raises RunError."""
 
     def settle(self) -> None:
-        """Remove the answers from the journal: every sample and call holds its own."""
+        """Remove the answers from the journal, once every sample and call has its own."""
 
     def let_go(self, error: CrevalError) -> None:
         """Raise an error for every waiting call; the batches stay at the provider."""
 
     async def close(self) -> None:
-        """Stop, and bring the journal to disk."""
+        """Stop, and write the journal to disk."""
 
 
 def open_batching(registry: Registry, detach: bool = False, most: int | None = None) -> Batching:
-    """Return what sends a run's calls in batches. Raises MissingPartError where its distribution is absent."""
+    """Return the batching of a run. Raises MissingPartError if its distribution is absent."""
     if _NAME not in registry.names("batching"):
         absent = absent_distribution("batching", _NAME) is not None
         state = "not installed: pip install creval-batches" if absent else "not loaded; see: creval plugins"

@@ -15,7 +15,7 @@ __all__ = ["Budget", "Ticket"]
 
 @dataclass(slots=True)
 class Ticket:
-    """One admitted call with the cost set aside for it, in US dollars."""
+    """One admitted call with the cost reserved for it, in US dollars."""
 
     reserved: float
     settled: bool = False
@@ -25,17 +25,18 @@ class Ticket:
 class Budget:
     """`--max-cost` (US dollars) and `--max-calls` over all models of a run.
 
-    A call is a question that needs an answer; tries of it that failed are not counted again, answers from the
-    cache not at all. `max_calls` is never passed.
+    A call is a question that needs an answer; failed tries do not count again, and answers from the cache do not count.
+    `max_calls` is never exceeded.
 
-    Cost is known only afterwards, so each call in flight sets an amount aside: what the dearest call of that
-    model has cost so far, before the first answer an estimate by the price table, without one all that is left. A
-    call that would take spent + set aside over `max_cost` waits until calls in flight are settled, and is refused
-    when none is. The spending can therefore pass the limit only by what the calls then in flight cost above the
-    dearest call before them. Before anything has been spent one call is let through alone, whatever its estimate.
+    Cost is known only afterwards, so each call in flight reserves an amount: the cost of that model's most expensive
+    call so far; before the first answer, the price table's estimate; without an estimate, everything that is left. A
+    call for which spent + reserved would exceed `max_cost` waits until calls in flight are settled, and is refused if
+    there are none. So spending can exceed the limit only by the amount by which calls in flight cost more than the most
+    expensive call before them. As long as nothing has been spent, one call at a time is admitted, whatever its
+    estimate.
 
-    `spent_cost` and `spent_calls` carry over what an interrupted run has used. `within` is the budget of a sweep, which
-    holds over all of its runs; what these had spent before is counted in it already.
+    `spent_cost` and `spent_calls` are the spending of an interrupted run. `within` is the budget of a sweep over all of
+    its runs; it already contains what they spent before.
     """
 
     def __init__(
@@ -61,17 +62,17 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """The US dollars that may still be spent; call it only where there is a limit."""
+        """The US dollars that may still be spent; use it only if there is a limit."""
         assert self.max_cost is not None
         left = max(0.0, self.max_cost - self.cost)
         return left if self._within is None or self._within.max_cost is None else min(left, self._within.left)
 
     async def admit(self, estimate: Callable[[], float | None], owed: bool = False) -> Ticket:
-        """Admit one call and set `estimate()` US dollars aside; waits where only calls in flight prevent it.
+        """Admit one call and reserve `estimate()` US dollars; waits if only calls in flight prevent it.
 
-        The estimate is taken again after each wait. None: the call is free and the cost limit does not hold it up.
-        What is `owed` has been asked already (it is pending in a batch): it is counted, and no limit stops it.
-        Raises BudgetError where a limit is reached. The ticket must be settled, whatever comes of the call.
+        The estimate is made again after each wait. None: the call is free, and the cost limit does not apply. A call
+        that is `owed` was already sent (it is pending in a batch): it counts, but no limit stops it. Raises BudgetError
+        if a limit is reached. The ticket must be settled, whatever the call's outcome.
         """
         while True:
             if not owed:
@@ -101,7 +102,7 @@ class Budget:
     async def check_next_try(self, expected: float, why: str) -> None:
         """Check the cost before a call is retried: failed tries may have cost money.
 
-        Raises BudgetError where the spending, with what the try is expected to cost (US dollars), would pass the limit.
+        Raises BudgetError if the spending, including the expected cost of the try (US dollars), would exceed the limit.
         """
         if self.max_cost is not None and self.cost and self.cost + expected > self.max_cost:
             raise BudgetError(
@@ -113,7 +114,7 @@ class Budget:
             await self._within.check_next_try(expected, why)
 
     def settle(self, ticket: Ticket) -> None:
-        """Give back what was set aside; idempotent."""
+        """Release the reserved amount; idempotent."""
         if ticket.settled:
             return
         ticket.settled = True
@@ -139,7 +140,7 @@ class Budget:
             )
 
     def fits(self, estimate: float) -> bool:
-        """Whether a call that may cost so many US dollars can be made now."""
+        """Whether a call with an estimate in US dollars can be made now."""
         assert self.max_cost is not None
         if self.cost >= self.max_cost:
             return False

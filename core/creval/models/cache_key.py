@@ -1,4 +1,4 @@
-"""The identity of a call: what must be equal for a kept answer to be the answer."""
+"""The identity of a call: everything that must be equal for a cached answer to be reused."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from creval.types.messages import GenerateRequest
 __all__ = ["cache_key", "canonical_json"]
 
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-_VERSION = 1  # of this recipe: to be raised when it changes, so that no old key is taken for a new one
+_VERSION = 1  # version of this key; raise it when the key's definition changes, so that old keys do not match
 
 
 def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest) -> str:
     """Return the sha256 (hex) over provider, model, address, identity, every setting, messages, n and the sample.
 
-    The sample's task, doc, condition, repeat, role and call number are part of it: a second repeat is another call
-    and never served the first one's answer; `Origin.identity` replaces them where a question has one of its
-    own. Settings that are None are not sent and do not count.
+    The sample's task, doc, condition, repeat, role and call number are part of it: a second repeat is another call and
+    never gets the answer of the first. `Origin.identity`, if a question has one, replaces them. Settings that are None
+    are not sent and do not count.
     """
     origin = request.origin
     identity = {
@@ -45,9 +45,9 @@ def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest)
 
 
 def canonical_json(value: Any) -> str:
-    """JSON of one form only: keys sorted, no white space, ASCII, 1.0 written as 1.
+    """Return canonical JSON: keys sorted, no white space, ASCII, 1.0 written as 1.
 
-    Raises UsageError where a value is no JSON (NaN, an object).
+    Raises UsageError if a value is not JSON (NaN, an object).
     """
     try:
         return _ENCODER.encode(_canonical(value))

@@ -1,4 +1,4 @@
-"""Calls with new settings go one by one until the first was let in: a refusal of a setting is then one call."""
+"""Makes calls with new settings wait until the first one is accepted, so that a refused setting costs one call."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from creval.errors import FatalModelError
 __all__ = ["FirstCalls"]
 
 _LET_IN_AFTER = 2.0
-"""Seconds after which a first call counts as let in: a refusal of a setting comes at once, an answer may take long."""
+"""Seconds after which a first call counts as accepted: a setting is refused at once, an answer may take long."""
 _MOST = 1000
-"""So many sets of settings are looked at; where each call has its own, nothing is to be learnt from another."""
+"""The most sets of settings to watch; if every call has its own, one call says nothing about the next."""
 _BY_CALL = frozenset({"seed"})
 
 
 class FirstCalls:
-    """Which settings a model's calls were let in with, which are being tried, and which were refused."""
+    """The settings that a model has accepted, those being tried, and those refused."""
 
     def __init__(self) -> None:
         self._let_in: set[tuple[str, ...]] = set()
@@ -28,9 +28,9 @@ class FirstCalls:
 
     @asynccontextmanager
     async def turn(self, settings: Mapping[str, Any]) -> AsyncIterator[None]:
-        """Wait for the first call with the same settings, and be it where there is none.
+        """Wait for the first call with the same settings; without one this call is the first.
 
-        Raises the error of the first call where it holds for every call.
+        Raises the error of the first call if it applies to every call.
         """
         key = tuple(sorted(f"{name}={value!r}" for name, value in settings.items() if name not in _BY_CALL))
         while key not in self._let_in and key in self._tried:
@@ -54,7 +54,7 @@ class FirstCalls:
             done.set()
 
     async def _waited(self, done: asyncio.Event) -> bool:
-        """Whether the first call has been out for so long that it was let in."""
+        """Whether the first call has taken so long that it counts as accepted."""
         try:
             async with asyncio.timeout(_LET_IN_AFTER):
                 await done.wait()

@@ -1,4 +1,4 @@
-"""How many calls a provider gets at once: found by going up slowly and down fast, and by probes after a 429."""
+"""Limits the calls in flight to a provider: the limit rises slowly, falls fast, and is probed after a 429."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from creval.models.retries import Clock, RetryPolicy, SystemClock
 __all__ = ["AdaptiveLimiter", "LimiterPool", "RateLimitNews", "Slot"]
 
 _TAKEN_AFTER = 5.0
-"""A probe that is still in flight after so many seconds was let in: a 429 comes at once, an answer may take minutes."""
+"""Seconds after which a probe in flight counts as accepted: a 429 comes at once, an answer may take minutes."""
 
 
 class Slot:
     """One call in flight. `round` is the number of decreases that the limiter had made when the call began.
 
-    `probe`: the provider answers 429, and this call finds out whether it still does. `outer`: its place in the limiter
-    that several runs share.
+    `probe`: this call finds out whether the provider still answers 429. `outer`: its slot in the limiter that several
+    runs share.
     """
 
     __slots__ = ("outer", "probe", "round")
@@ -33,7 +33,7 @@ class Slot:
 
 
 class RateLimitNews(NamedTuple):
-    """A provider has answered nothing but 429 for `seconds`; after `most` of them its calls fail. `over`: it ended."""
+    """A provider has answered only 429 for `seconds`; after `most` seconds its calls fail. `over`: it answers again."""
 
     provider: str
     seconds: float
@@ -44,14 +44,14 @@ class RateLimitNews(NamedTuple):
 class AdaptiveLimiter:
     """Additive increase, multiplicative decrease of the calls in flight to one provider.
 
-    Starts at `ceiling`, what the user allows. Each answer raises the limit by 1/limit, so by about 1 a round
-    trip, as long as the limit is in use. A 429 halves it, never below 1, and only once a round trip: 429s to
-    calls that began before the last decrease tell nothing new. After a 429 that names a time to wait, no call
-    begins before it. Calls are served in the order they came.
+    The limit starts at `ceiling`, the user's limit. Each answer raises it by 1/limit, i.e. by about 1 per round trip,
+    as long as the limit is in use. A 429 halves it, never below 1, and only once per round trip: a 429 to a call that
+    began before the last decrease is ignored. After a 429 with a time to wait, no call begins before that time. Calls
+    are served in order of arrival.
 
-    With a `policy` whose `rate_limit_wait` is above 0 all calls wait after a 429, but for one at a time that probes,
-    with growing delays or after the time that the provider names, until there is an answer again. Where none has
-    come for `rate_limit_wait` seconds, `acquire` raises FatalModelError.
+    With a `policy` whose `rate_limit_wait` is above 0 all calls wait after a 429, except one probe at a time, with
+    growing delays or after the time that the provider states, until there is an answer. If there is none for
+    `rate_limit_wait` seconds, `acquire` raises FatalModelError.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class AdaptiveLimiter:
         self._taking: asyncio.Task[None] | None = None
         self._exhausted = False
         self.within: AdaptiveLimiter | None = None
-        """The limiter that runs at the same time share: its ceiling holds over all of them."""
+        """The limiter that simultaneous runs share, whose ceiling applies to all of them."""
         self.watch: Callable[[RateLimitNews], None] | None = None
 
     @property
@@ -94,7 +94,7 @@ class AdaptiveLimiter:
 
     @property
     def patience(self) -> float:
-        """The seconds that calls wait for a provider that answers 429; 0: each 429 is a failed try of its call."""
+        """The seconds that calls wait for a provider that answers 429; 0: each 429 is a failed try."""
         return self._policy.rate_limit_wait if self._policy is not None else 0.0
 
     def raise_ceiling(self, ceiling: int) -> None:
@@ -102,13 +102,13 @@ class AdaptiveLimiter:
         if ceiling > self._ceiling:
             self._limit += ceiling - self._ceiling
             self._ceiling = float(ceiling)
-            with suppress(IndexError):  # from any thread: another run may just be opened
+            with suppress(IndexError):  # from any thread: another run may be opening
                 self._waiting[0].get_loop().call_soon_threadsafe(self._wake)
 
     async def acquire(self) -> Slot:
-        """Wait for a place. Cancelling the wait leaves no place taken.
+        """Wait for a slot. Cancelling the wait takes no slot.
 
-        Raises FatalModelError where the provider has answered 429 for longer than calls wait.
+        Raises FatalModelError if the provider has answered 429 for longer than calls wait.
         """
         if self._exhausted:
             raise self._error()
@@ -126,10 +126,10 @@ class AdaptiveLimiter:
         return slot
 
     def release(self, slot: Slot, *, answered: bool = False, limited: bool = False, pause: float = 0.0) -> None:
-        """Give the place back, with what came of it.
+        """Give the slot back, with the outcome of the call.
 
-        `answered`: the provider gave an answer. `limited`: it answered 429; `pause` is the wait in seconds that
-        it asked for. Neither: another error or a cancelled call, which says nothing about the limit.
+        `answered`: the provider answered. `limited`: it answered 429; `pause` is the wait in seconds that it asked for.
+        Neither: another error or a cancelled call, which does not affect the limit.
         """
         if self.within is not None and slot.outer is not None:
             self.within.release(slot.outer)
@@ -153,7 +153,7 @@ class AdaptiveLimiter:
         self._wake()
 
     def _refused(self, slot: Slot, pause: float) -> None:
-        """The provider answers 429: let one call at a time find out when it no longer does."""
+        """Record a 429: from now on one call at a time probes the provider."""
         now, first = self._clock.now(), self._refusing_since is None
         if self._refusing_since is None:
             self._refusing_since, self._probes = now, 0
@@ -167,7 +167,7 @@ class AdaptiveLimiter:
             self._notify()
 
     def _accepted(self) -> None:
-        """The provider takes calls again."""
+        """Record that the provider accepts calls again."""
         if self._refusing_since is None:
             return
         self._notify(over=True)
@@ -208,7 +208,7 @@ class AdaptiveLimiter:
         return self._pause_until > 0 and self._clock.now() < self._pause_until
 
     def _hand_out(self) -> bool:
-        """Take a place; returns whether it is a probe's."""
+        """Take a slot; return whether it is a probe's."""
         self._in_flight += 1
         self._probe_out = self._refusing_since is not None
         if self._probe_out:
@@ -216,7 +216,7 @@ class AdaptiveLimiter:
         return self._probe_out
 
     async def _take(self) -> None:
-        """Let others in where a probe is not refused for a while."""
+        """Admit other calls if a probe is not refused for a while."""
         await self._clock.sleep(_TAKEN_AFTER)
         if self._probe_out:
             self._probe_out, self._taking = False, None
@@ -239,7 +239,7 @@ class AdaptiveLimiter:
             raise
 
     def _wake(self) -> None:
-        """Hand free places to those who wait, or see to it that it is done when the pause ends."""
+        """Give free slots to waiting calls, or schedule that for the end of the pause."""
         while self._waiting and self._free():
             waiter = self._waiting.popleft()
             if not waiter.done():
@@ -261,7 +261,7 @@ def _minutes(seconds: float) -> str:
 class LimiterPool:
     """The limiters of a run: one for each provider and address, shared by all models behind it.
 
-    `watch` is called when a provider answers nothing but 429, at each further probe, and when it answers again.
+    `watch` is called when a provider starts to answer only 429, at each further probe, and when it answers again.
     `within` is the pool that simultaneous runs share.
     """
 
@@ -274,11 +274,11 @@ class LimiterPool:
     def get(
         self, provider: str, base_url: str | None, ceiling: int, policy: RetryPolicy | None = None, remote: bool = True
     ) -> AdaptiveLimiter:
-        """Return the limiter of a provider, made on first use. `remote`: it is not in this process."""
+        """Return the limiter of a provider, created on first use. `remote`: the provider is not in this process."""
         limiter = self._limiters.get((provider, base_url))
         if limiter is None:
             limiter = AdaptiveLimiter(ceiling, self._clock, policy, provider)
-            limiter = self._limiters.setdefault((provider, base_url), limiter)  # another thread may have made it
+            limiter = self._limiters.setdefault((provider, base_url), limiter)  # another thread may have created it
             limiter.watch = self._notify
         limiter.raise_ceiling(ceiling)
         if self._within is not None:

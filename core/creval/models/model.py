@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "ModelParts", "price_of"]
 
-_CHARACTERS_A_TOKEN = 3  # on the safe side of English prose; for estimates only
+_CHARACTERS_A_TOKEN = 3  # a low value for English prose; used only for estimates
 _PASSED_OVER = 20
-"""So often a call may be refused with 429 while others are answered, before it spends tries: it may be too large."""
-_INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not kept
+"""The 429s that a call may get, while others are answered, before they count as tries: it may be too large."""
+_INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not cached
 
 
 @dataclass(frozen=True, slots=True)
 class ModelParts:
-    """What a Model is put together from."""
+    """The parts of a Model."""
 
     provider: Provider
     traits: ProviderTraits
@@ -51,14 +51,14 @@ class ModelParts:
     price: Price | None = None
     cache: ResponseCache | None = None
     batches: BatchedProvider | None = None
-    """The provider, where calls go out in batches."""
+    """The provider, if calls are sent in batches."""
 
 
 class Model:
     """A model that answers, or raises.
 
-    `generate` and `loglikelihood` go cache -> budget -> limiter -> provider and try again by the retry policy. It is
-    safe to cancel: places and budget are given back. Use from one event loop; close it at the end.
+    `generate` and `loglikelihood` go through cache, budget, limiter and provider, with retries by the retry policy.
+    They are safe to cancel: slots and budget are released. Use it from one event loop, and close it at the end.
     """
 
     def __init__(self, spec: ModelSpec, parts: ModelParts) -> None:
@@ -73,7 +73,7 @@ class Model:
 
     @property
     def traits(self) -> ProviderTraits:
-        """What the provider says about itself."""
+        """The traits of the provider."""
         return self._parts.traits
 
     @property
@@ -83,17 +83,17 @@ class Model:
 
     @property
     def price(self) -> Price | None:
-        """The price by the table; None where none is known."""
+        """The price by the table, or None."""
         return self._parts.price
 
     @property
     def modalities(self) -> frozenset[str] | None:
-        """The media that the model takes, as its provider or the price table says; None where neither does."""
+        """The media that the model accepts by its provider or the price table; None if neither states them."""
         price, own = self._parts.price, self.traits.modalities
         return own if own is not None or price is None else price.reads
 
     def describe(self) -> dict[str, Any]:
-        """Plain data for the manifest: what was asked, without secrets."""
+        """Return plain data for the manifest: the model and its settings, without secrets."""
         price = self._parts.price
         return {
             "spec": self.spec,
@@ -105,15 +105,15 @@ class Model:
         }
 
     def check(self) -> None:
-        """Raise UsageError for what a first call would lack, such as a key; nothing is asked."""
+        """Raise UsageError if something for a first call is missing, such as a key; makes no call."""
         self._call_if_defined("check")
 
     def prepare(self) -> None:
-        """A first call is about to come: the provider may do what takes long."""
+        """Let the provider do slow work before the first call."""
         self._call_if_defined("prepare")
 
     def rest(self) -> None:
-        """No further call is expected: the provider may let go of what it can make again."""
+        """Let the provider release what it can make again, as no further call is expected."""
         self._call_if_defined("rest")
 
     def _call_if_defined(self, name: str) -> None:
@@ -122,13 +122,13 @@ class Model:
             method()
 
     def stats(self) -> ModelStats:
-        """What has been done so far."""
+        """Return the statistics so far."""
         return self._tally.snapshot(self._parts.limiter.in_flight, self._parts.limiter.limit)
 
     def estimate(self, request: GenerateRequest) -> float | None:
-        """About what this request costs at most in US dollars by the price table; None where no price is known.
+        """Return an estimate of the highest cost of a request in US dollars by the price table; None without a price.
 
-        Without `max_tokens` the answer is taken to be as long as the question.
+        Without `max_tokens` the answer is assumed to be as long as the question.
         """
         if self.traits.free:
             return 0.0
@@ -140,8 +140,8 @@ class Model:
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the reply with `request.n` completions.
 
-        Raises ModelError where the call failed for good, BudgetError where the budget is used up, UsageError
-        where the request or the set-up is wrong.
+        Raises ModelError if the call failed after all tries, BudgetError if the budget is used up, UsageError if the
+        request or the set-up is wrong.
         """
         request, left_out = _without_defaults(request, self.traits.exclusive)
         reply = await self._answer(request)
@@ -151,20 +151,20 @@ class Model:
 
     @property
     def gives_loglikelihoods(self) -> bool:
-        """Whether `loglikelihood` can be asked for: the provider has such a method, and calls go out one by one."""
+        """Whether `loglikelihood` is available: the provider has the method, and calls are not sent in batches."""
         return callable(getattr(self._parts.provider, "loglikelihood", None)) and not self.batched
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
         """Return the reply with one completion for each request of the call, its tokens with their log-probabilities.
 
-        Raises as `generate` does, UsageError where the model gives no log-likelihoods.
+        Raises as `generate` does, and UsageError if the model has no log-likelihoods.
         """
         if not self.gives_loglikelihoods:
             raise UsageError(f"{self.spec} gives no log-likelihoods of given texts", where="--model")
         return await self._answer(call)
 
     async def _answer(self, request: GenerateRequest) -> Reply:
-        """The reply as it was sent, from the cache or the provider."""
+        """Return the reply as it was sent, from the cache or the provider."""
         cache = self._parts.cache
         if cache is None:
             return await self._ask(request)
@@ -180,7 +180,7 @@ class Model:
         return reply
 
     async def close(self) -> None:
-        """Close connections and write what the cache still holds."""
+        """Close connections, and write pending entries of the cache."""
         try:
             await self._parts.provider.close()
         finally:
@@ -188,7 +188,7 @@ class Model:
                 await asyncio.to_thread(self._parts.cache.close)
 
     async def _ask(self, request: GenerateRequest) -> Reply:
-        """One call, or several where the provider gives fewer completions in a call than asked."""
+        """Make one call, or several if the provider returns fewer completions per call than requested."""
         if request.n == 1:
             return await self._call(request)
         first = await self._call(request if self.traits.honours_n else replace(request, n=1))
@@ -203,7 +203,7 @@ class Model:
         return _joined([first, *(task.result() for task in more)])
 
     async def _call(self, request: GenerateRequest) -> Reply:
-        """One call with its tries, within the budget."""
+        """Make one call with its tries, within the budget."""
         budget, batches = self._parts.budget, self._parts.batches
         standing = batches.standing(request) if batches is not None else None
         if standing == BOUGHT:
@@ -223,7 +223,7 @@ class Model:
         return reply
 
     def _set_aside(self, request: GenerateRequest) -> float | None:
-        """What the budget sets aside for a call; all that is left where nothing is known, so that it goes alone."""
+        """Return the reservation for a call; everything left if no cost is known, so that it runs alone."""
         budget = self._parts.budget
         if self.traits.free or budget.max_cost is None:
             return None
@@ -231,9 +231,9 @@ class Model:
         return budget.left if expected is None else expected
 
     def _expected(self, request: GenerateRequest) -> float | None:
-        """What a call is likely to cost: the dearest so far, before the first the estimate.
+        """Return the likely cost of a call: that of the most expensive one so far, before the first the estimate.
 
-        Of a batch very many calls are out at once, so there it is the larger of the two.
+        A batch has very many calls in flight, so for a batch it is the larger of the two.
         """
         if self._parts.batches is not None:
             return max(self._tally.dearest, self.estimate(request) or 0.0) if self._parts.price else None
@@ -275,12 +275,12 @@ class Model:
             self._tally.retries += 1
 
     def _limiter_waits(self, error: ModelError) -> bool:
-        """Whether the limiter holds calls back until the provider takes some again: this one spends no try."""
+        """Whether the limiter holds calls back until the provider accepts some again, so that this one costs no try."""
         limited = isinstance(error, RetryableModelError) and error.http_status == 429
         return limited and self._parts.batches is None and self._parts.limiter.patience > 0
 
     def _wait(self, attempt: int, error: ModelError) -> float | None:
-        """The seconds until the next try, None where there shall be none."""
+        """Return the seconds until the next try, or None if there is none."""
         if not isinstance(error, RetryableModelError):
             return None
         wait = self._parts.retries.wait(attempt, error)
@@ -289,7 +289,7 @@ class Model:
         return wait
 
     async def _check_budget(self, request: GenerateRequest, why: ModelError) -> None:
-        """Raises BudgetError where what the tries have cost leaves nothing for another one."""
+        """Raise BudgetError if the cost of the tries so far leaves nothing for another one."""
         if self._parts.budget.max_cost is not None and not self.traits.free:
             await self._parts.budget.check_next_try(self._expected(request) or 0.0, why.what)
 
@@ -342,7 +342,7 @@ class Model:
         return reply
 
     def _pay(self, reply: Reply) -> None:
-        if reply.bought:  # by an earlier attempt at the run, which has recorded its cost
+        if reply.bought:  # paid by an earlier attempt of the run, which recorded the cost
             return
         self._tally.paid(reply)
         if reply.cost:
@@ -360,7 +360,7 @@ class Model:
 
 
 def price_of(request: GenerateRequest, price: Price) -> float:
-    """About what a request costs at most in US dollars; without `max_tokens` the answer is as long as the question."""
+    """Return about the most that a request costs in US dollars; the default answer is as long as the question."""
     asked = sum(len(message.text) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
     if isinstance(request, LoglikelihoodCall):
         given = sum(len(each.context) + len(each.continuation) for each in request.requests)
@@ -372,7 +372,7 @@ def price_of(request: GenerateRequest, price: Price) -> float:
 
 
 def _is_empty(reply: Reply) -> bool:
-    """Whether the completions say nothing at all, not even in reasoning, and give no reason for it."""
+    """Whether the completions have no text, no reasoning and no reason for being empty."""
     return all(
         not c.text.strip()
         and not c.refusal
@@ -384,14 +384,14 @@ def _is_empty(reply: Reply) -> bool:
 
 
 def _may_be_empty(request: GenerateRequest) -> bool:
-    """Whether the answer continues a text, which may be at its end, or the texts are given."""
+    """Whether an empty answer is valid: it continues a text that may be complete, or the request has the texts."""
     if isinstance(request, LoglikelihoodCall):
         return True
     return bool(request.messages) and request.messages[-1].role == "assistant"
 
 
 def _again(error: FatalModelError) -> FatalModelError:
-    """The error that closed the model, for a further call."""
+    """Return the error that closed the model, for a further call."""
     return FatalModelError(error.what, where=error.where, fix=error.fix, http_status=error.http_status, closed=True)
 
 
@@ -400,7 +400,7 @@ def _sum(one: Lost | None, other: Lost | None) -> Lost | None:
 
 
 def _without_defaults(request: GenerateRequest, exclusive: Sequence[str]) -> tuple[GenerateRequest, bool]:
-    """Return a request with at most one of the exclusive settings, as far as the others have their default (1)."""
+    """Return a request with at most one of the exclusive settings, if the others have their default (1)."""
     given = [name for name in exclusive if request.settings.get(name) is not None]
     kept = list(given)
     for name in reversed(given):
@@ -413,7 +413,7 @@ def _without_defaults(request: GenerateRequest, exclusive: Sequence[str]) -> tup
 
 
 def _nth(request: GenerateRequest, index: int) -> GenerateRequest:
-    """The request for one more completion; with a seed, another seed, or it would be the same answer again."""
+    """Return the request for one more completion, with another seed if any: the same would repeat the answer."""
     seed = request.settings.get("seed")
     settings = {**request.settings, "seed": seed + index} if isinstance(seed, int) else request.settings
     return replace(request, settings=settings, n=1)

@@ -1,7 +1,4 @@
-"""How models are opened: what the user may say on the command line or in Python.
-
-A model's name as the user writes it: `provider/model`.
-"""
+"""Names of models (`provider/model`), and the options with which they are opened."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from creval.types.screens import Seat
 __all__ = ["BaselineFinder", "ModelOptions", "ModelSpec", "ProviderOptions", "RunTasks"]
 
 
-_WITH_COMMAS = ("replay", "human")  # what follows is a file or a person's name
+_WITH_COMMAS = ("replay", "human")  # followed by a file or a person's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class ModelSpec:
 
     @classmethod
     def parse(cls, text: str) -> ModelSpec:
-        """Split a spec. The provider is empty where the text has no slash. Raises UsageError where not one is named."""
+        """Split a spec. The provider is empty if the text has no slash. Raises UsageError unless it names one model."""
         clean = text.strip()
         provider, slash, model = clean.partition("/")
         if not slash:
@@ -54,12 +51,11 @@ class ModelSpec:
 
 
 BaselineFinder = Callable[[str, str], tuple[Baseline, Context]]
-
-"""Task name, `floor` or `ceiling` -> (the task's baseline, its context). Raises KeyError where it has none."""
+"""(task name, `floor` or `ceiling`) -> (the task's baseline, its context). Raises KeyError if there is none."""
 
 
 class RunTasks(NamedTuple):
-    """The tasks of a run by name, and the registry of their components: a person sees a task's own screen."""
+    """The tasks of a run by name, and the registry of their components, from which people get a task's screen."""
 
     tasks: Mapping[str, Task]
     registry: Registry
@@ -67,13 +63,12 @@ class RunTasks(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProviderOptions:
-    """What a provider's factory is given next to the model's name.
+    """The options that a provider's factory gets in addition to the model's name.
 
-    `base_url` and `api_key_env` (the *name* of the environment variable that holds the key) are as the user gave
-    them. `timeout` is seconds for one try. `concurrency` is the most calls that may be in flight.
-    `max_response_bytes` bounds the body of one reply. `trust_remote_code`: program code that a model brings may run in
-    this process. `seat` and `run_tasks` are for people: where they answer, and the
-    tasks that are asked.
+    `base_url` and `api_key_env` (the *name* of the environment variable that holds the key) are those of the user.
+    `timeout` is the limit of one try in seconds. `concurrency` is the most calls in flight. `max_response_bytes` limits
+    the body of one reply. `trust_remote_code`: program code that comes with a model may run in this process. `seat` and
+    `run_tasks` are for people: where they answer, and the tasks of the run.
     """
 
     base_url: str | None = None
@@ -90,14 +85,15 @@ class ProviderOptions:
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How one model is opened. Models of one run share `budget` and `limiters` (dataclasses.replace keeps them).
+    """The options of one model. Models of one run share `budget` and `limiters` (dataclasses.replace keeps them).
 
-    `max_retries` counts the tries after the first. Back-off before try k is uniform between 0 and
+    `max_retries` is the number of tries after the first. The back-off before retry k is uniform between 0 and
     min(`backoff_cap`, `backoff_base` * 2^(k-1)) seconds; a server's Retry-After is followed up to `retry_after_cap`
     seconds. While a provider answers 429, calls wait for it up to `rate_limit_wait` seconds without spending tries (0:
-    each 429 is a failed try). `cache` is the sqlite file of answers, None for no cache. `find_baseline` finds what
-    answers as `baseline/floor` or `baseline/ceiling` for a task. `seat` is where a person (`human/NAME`) answers, None
-    for the terminal; `run_tasks` are the tasks that are asked. Models with another `own_limit` share no limiter.
+    each 429 is a failed try). `cache` is the sqlite file of answers, None for no cache. `find_baseline` finds the
+    baseline of a task for `baseline/floor` and `baseline/ceiling`. `seat` is where a person (`human/NAME`) answers,
+    None for the terminal; `run_tasks` are the tasks of the run. Models with a different `own_limit` do not share a
+    limiter.
     """
 
     base_url: str | None = None
@@ -122,13 +118,13 @@ class ModelOptions:
     clock: Clock = field(default_factory=SystemClock)
 
     def retry_policy(self) -> RetryPolicy:
-        """The policy of these options."""
+        """Return the retry policy of these options."""
         return RetryPolicy(
             self.max_retries, self.backoff_base, self.backoff_cap, self.retry_after_cap, self.rate_limit_wait
         )
 
     def for_provider(self) -> ProviderOptions:
-        """The part that a provider may see."""
+        """Return the part that a provider may see."""
         return ProviderOptions(
             base_url=self.base_url,
             api_key_env=self.api_key_env,

@@ -1,4 +1,4 @@
-"""What a model has done so far."""
+"""Statistics of the calls of a model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["ModelStats", "Tally"]
 class ModelStats:
     """A snapshot. `calls` ended with an answer, `errors` without one, `cached` came from the cache.
 
-    `tries` counts the requests sent, `retries` those after the first of a call. `cost` is in US dollars over the
-    calls whose price is known; `unpriced` counts the others. `in_flight` and `limit` are the provider's, now.
+    `tries` counts the requests sent, `retries` those after the first of a call. `cost` is the sum in US dollars of
+    calls with a known price; `unpriced` counts the others. `in_flight` and `limit` are the provider's current ones.
     """
 
     calls: int = 0
@@ -31,7 +31,7 @@ class ModelStats:
     limit: float = 0.0
 
     def to_json(self) -> dict[str, float]:
-        """Plain numbers, for the run folder."""
+        """Return plain numbers, for the run folder."""
         return {
             "calls": self.calls,
             "cached": self.cached,

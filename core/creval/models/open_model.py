@@ -1,4 +1,4 @@
-"""From a model's name to a model that can be asked."""
+"""Opens a model by its name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["listed_price", "open_model", "provider_names"]
 
 _GENERIC = "chat"
 _FALLBACK = "litellm"
-_UNLIMITED = 10**9  # what waits for a batch is not in flight
+_UNLIMITED = 10**9  # calls that wait for a batch are not in flight
 
 
 def open_model(
@@ -34,11 +34,11 @@ def open_model(
 ) -> Model:
     """Open the model that `spec` names. With `batching`, calls over a network are sent in its batches.
 
-    The first part names a component of kind `provider`; a name that none claims goes to litellm, or with
-    `--base-url` to the chat-completions provider as a whole. Nothing is sent yet.
+    The first part names a component of kind `provider`; if there is none, the name goes to litellm, or with
+    `--base-url` as a whole to the chat-completions provider. Sends nothing yet.
 
     Raises UnknownNameError for an unknown provider, MissingPartError for a missing key, package or
-    address, UsageError where the options do not fit, or the provider takes no batches.
+    address, UsageError if the options do not fit, or the provider has no batches.
     """
     options = options or ModelOptions()
     table = PriceTable()
@@ -76,9 +76,9 @@ def open_model(
 
 
 def listed_price(spec: str, registry: Registry, options: ModelOptions, batch: bool = False) -> Price | None:
-    """Return what the price table says of a model (of its calls in batches), without opening it: no key is needed.
+    """Return the price table's price of a model (`batch`: of calls in batches) without opening it, so without a key.
 
-    None where the table has none, or the model's address is the user's own. Raises UnknownNameError, UsageError.
+    None if the table has none, or if the user set the model's address. Raises UnknownNameError, UsageError.
     """
     table = PriceTable()
     name, _ = _resolve(ModelSpec.parse(spec), registry, options, table)
@@ -88,7 +88,7 @@ def listed_price(spec: str, registry: Registry, options: ModelOptions, batch: bo
 
 
 def provider_names(registry: Registry, table: PriceTable | None = None) -> list[str]:
-    """Every first part of a model's name that works, sorted: components and, with creval-litellm, its providers."""
+    """Return the possible first parts of models' names, sorted: components and, with creval-litellm, its providers."""
     own = registry.names("provider")
     return sorted({*own, *((table or PriceTable()).providers() if _FALLBACK in own else ())})
 
@@ -126,12 +126,12 @@ def _resolve(
 
 
 def _provider(name: str, registry: Registry) -> Component:
-    """Return a provider: of those of one name the one that gives log-likelihoods too."""
+    """Return a provider; of several with one name, the one with log-likelihoods."""
     return registry.find("likelihoods", name) or registry.get("provider", name, where="--model")
 
 
 def _vendor(name: ModelSpec) -> tuple[str, str]:
-    """Who really answers: behind litellm the provider named in the model."""
+    """Return the provider that answers: behind litellm the one named in the model."""
     if name.provider != _FALLBACK:
         return name.provider, name.model
     vendor, slash, model = name.model.partition("/")
@@ -139,6 +139,6 @@ def _vendor(name: ModelSpec) -> tuple[str, str]:
 
 
 def _response_cache(file: Path) -> ResponseCache:
-    from creval.models.response_cache import ResponseCache  # sqlite is loaded for it
+    from creval.models.response_cache import ResponseCache  # imports sqlite
 
     return ResponseCache(file)

@@ -15,12 +15,12 @@ from creval.types.messages import Usage
 __all__ = ["BATCH_SHARE", "Price", "PriceTable"]
 
 BATCH_SHARE: Mapping[str, float] = {"openai": 0.5, "azure": 0.5, "vertex_ai": 0.5}
-"""What a call in a batch costs of a single one's price, by provider, as their price pages say of all their models. It
-holds where litellm's table has no batch price (`input_cost_per_token_batches`) of a model; providers that are not
-listed promise no discount."""
+"""The price of a call in a batch as a share of a single call's, by provider, as their price pages state for all models.
+It applies if litellm's table has no batch price (`input_cost_per_token_batches`) for a model; other providers promise
+no discount."""
 
 IMAGE_TOKENS = (85, 1_800)
-"""The tokens of a small and of a large image, over the rules that OpenAI, Google, Anthropic and xAI publish."""
+"""The tokens of a small and of a large image, by the rules that OpenAI, Google, Anthropic and xAI publish."""
 
 _TABLE = "model_prices_and_context_window_backup.json"
 _SUPPORT = "provider_endpoints_support_backup.json"
@@ -30,10 +30,10 @@ _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens\Z")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for one token. `tiers` are (input tokens above which they hold, input price, output price).
+    """Prices in US dollars per token. `tiers` are (input tokens above which it applies, input price, output price).
 
-    `image` is the price of one image, `image_token` that of a token of one, None where the table has none. `reads` are
-    the media that the table says the model takes (`image`, `audio`, `file`), None where it says nothing.
+    `image` is the price of one image, `image_token` that of a token of an image, None if the table has none. `reads`
+    are the media that the model accepts (`image`, `audio`, `file`), None if the table does not say.
     """
 
     name: str
@@ -48,14 +48,14 @@ class Price:
 
     @property
     def images(self) -> tuple[float, float] | None:
-        """The least and the most that an image costs, by its own price or by that of its tokens; None: not known."""
+        """The lowest and highest price of an image, from the price per image or per token; None if unknown."""
         if self.image is not None:
             return self.image, self.image
         fewest, most = IMAGE_TOKENS
         return None if self.image_token is None else (fewest * self.image_token, most * self.image_token)
 
     def cost(self, usage: Usage) -> float:
-        """The price of one call in US dollars; the whole call is charged at the tier that its input reaches."""
+        """Return the price of one call in US dollars; the whole call is charged at the tier of its input tokens."""
         into, out = self.input, self.output
         for above, tier_into, tier_out in self.tiers:
             if usage.input_tokens > above:
@@ -73,21 +73,21 @@ class Price:
 
 
 class PriceTable:
-    """Looks single models up in the table's text, so that its several megabytes are never parsed whole.
+    """Looks up single models in the table's text, so that its several megabytes are never parsed completely.
 
-    `folder` is litellm's own folder; found by itself where it is None. Without litellm no price is known.
+    `folder` is litellm's folder (None: the installed one). Without litellm no price is known.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
     def find(self, provider: str, model: str, batch: bool = False) -> Price | None:
-        """Return the price of `provider/model`, None where the table has none.
+        """Return the price of `provider/model`, or None.
 
-        With `batch` that of calls in batches: the table's own where it has one, else BATCH_SHARE of the price.
+        With `batch` it is the price of calls in batches: the table's, else BATCH_SHARE of the single price.
 
-        A router's model (`openrouter`, `openai/gpt-5-mini`) that the table does not list is priced as at its
-        maker; variants marked `:free` cost nothing.
+        A router's model (`openrouter`, `openai/gpt-5-mini`) that the table lacks has the price of its maker; variants
+        marked `:free` cost nothing.
         """
         base, _, variant = model.partition(":") if provider == "openrouter" else (model, "", "")
         if variant == "free":
@@ -99,7 +99,7 @@ class PriceTable:
         return _price(*entry, BATCH_SHARE.get(provider, 1.0) if batch else None) if entry else None
 
     def providers(self) -> frozenset[str]:
-        """Names of the providers that litellm knows."""
+        """Return the names of litellm's providers."""
         names = set(re.findall(r'"litellm_provider"\s*:\s*"([a-z0-9_.\-]+)"', self._text))
         path = self._path(_SUPPORT)
         if path is not None:
@@ -112,7 +112,7 @@ class PriceTable:
 
     @property
     def version(self) -> str | None:
-        """The version of litellm that the table belongs to."""
+        """The version of litellm from which the table comes."""
         from importlib.metadata import PackageNotFoundError, version
 
         try:
@@ -121,10 +121,10 @@ class PriceTable:
             return None
 
     def _entry(self, name: str, provider: str | None = None) -> tuple[str, Mapping[str, Any]] | None:
-        """The table's object of this name, if it belongs to `provider` (None: any)."""
+        """Return the table's object of this name if it belongs to `provider` (None: any)."""
         text, key = self._text, f"{json.dumps(name)}: {{"
         start = text.find(key)
-        while start > 0 and text[start - 1] not in " \n\t{,":  # it is within a text
+        while start > 0 and text[start - 1] not in " \n\t{,":  # it is inside a text
             start = text.find(key, start + 1)
         if start <= 0:
             return None
@@ -160,7 +160,7 @@ def _litellm_folder() -> Path | None:
 
 
 def _price(name: str, entry: Mapping[str, Any], share: float | None = None) -> Price | None:
-    """Read an entry. `share` is what calls in batches cost of the price where it does not say; None: single calls."""
+    """Read an entry. `share` is the price of calls in batches without a price of their own; None: single calls."""
 
     def cost(key: str) -> float | None:
         single = _number(entry.get(key))

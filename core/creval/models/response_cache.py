@@ -1,4 +1,4 @@
-"""Answers kept across runs, in one sqlite file."""
+"""The response cache: answers stored across runs, in one sqlite file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from creval.types.reply_json import reply_from_json, reply_to_json
 __all__ = ["ResponseCache"]
 
 _SCHEMA_VERSION = 1
-_BUSY_SECONDS = 60.0  # how long to wait for another process that writes
+_BUSY_SECONDS = 60.0  # seconds to wait for another process that writes
 _BATCH_SECONDS = 0.25
 _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID"
 
@@ -24,9 +24,9 @@ _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT N
 class ResponseCache:
     """key -> Reply. Several processes may use one file at once; the first answer to a key stays.
 
-    Writing goes through a thread in batches, so that no call waits for the disk; `close` returns when everything is
-    on it. The file is in write-ahead mode, which needs a local disk. Raises DataError where the file is damaged,
-    of another version, or cannot be written.
+    A thread writes in batches, so that no call waits for the disk; `close` returns when everything is written. The file
+    is in write-ahead mode, which needs a local disk. Raises DataError if the file is damaged, has another version, or
+    cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,7 +45,7 @@ class ResponseCache:
         self._writer.start()
 
     def get(self, key: str) -> Reply | None:
-        """Return the stored reply, None if there is none."""
+        """Return the stored reply, or None."""
         self._raise_failure()
         pending = self._pending.get(key)
         if pending is not None:
@@ -57,7 +57,7 @@ class ResponseCache:
             raise self._damaged(error) from error
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep a reply; on disk soon, at the latest when `close` returns."""
+        """Store a reply; it is written soon, at the latest when `close` returns."""
         self._raise_failure()
         with self._wanted:
             if self._closed:
@@ -67,7 +67,7 @@ class ResponseCache:
                 self._wanted.notify()
 
     def close(self) -> None:
-        """Write what is left and close; raises DataError where that fails. Idempotent."""
+        """Write pending replies and close. Raises DataError if that fails. Idempotent."""
         with self._wanted:
             already, self._closed = self._closed, True
             self._wanted.notify()
@@ -77,7 +77,7 @@ class ResponseCache:
         self._raise_failure()
 
     def __len__(self) -> int:
-        """Replies on disk and about to be."""
+        """Return the number of replies, written and pending."""
         on_disk: int = self._reader.execute("SELECT count(*) FROM replies").fetchone()[0]
         return on_disk + len(self._pending)
 
@@ -88,7 +88,7 @@ class ResponseCache:
         return connection
 
     def _prepare(self) -> None:
-        """Make the table in a new file, refuse a file of another version."""
+        """Create the table in a new file; refuse a file of another version."""
         connection = self._reader
         connection.execute("BEGIN IMMEDIATE")
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -107,7 +107,7 @@ class ResponseCache:
         connection.execute("SELECT key, reply FROM replies LIMIT 1").fetchone()
 
     def _write_all(self) -> None:
-        """The writer thread: batches until the cache is closed and nothing is left."""
+        """Write batches until the cache is closed and nothing is left (the writer thread)."""
         try:
             with closing(self._connect()) as connection:
                 while True:
@@ -120,7 +120,7 @@ class ResponseCache:
                         if not batch and self._closed:
                             break
                     self._write(connection, batch)
-                # Makes what was committed survive a power cut too.
+                # Committed data survive a power cut.
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except (sqlite3.Error, OSError) as error:
             self._failure = self._damaged(error)

@@ -1,7 +1,4 @@
-"""When a failed try is made again, and after how long.
-
-The clock of retries, limiter and budget; tests replace it by one that they advance.
-"""
+"""The retry policy, and the clock of retries, limiter and budget, which tests replace by one that they advance."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from creval.errors import RetryableModelError
 __all__ = ["Clock", "RetryPolicy", "SystemClock"]
 
 
-_DOUBLINGS = 60  # beyond any cap; a thousand would outgrow a float
+_DOUBLINGS = 60  # above any cap; a thousand would overflow a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,7 @@ class RetryPolicy:
     random: random.Random = field(default_factory=random.Random)
 
     def wait(self, retry: int, error: RetryableModelError) -> float | None:
-        """Return the seconds to wait before the `retry`-th new try (from 1), None where there shall be none.
+        """Return the seconds to wait before retry number `retry` (from 1), or None if there is none.
 
         A server's Retry-After is a lower bound, spread by up to `base` seconds so that waiting calls do not all
         come back at once; an error with `retry_after` 0 is tried again at once.
@@ -46,30 +43,30 @@ class RetryPolicy:
         return self.random.uniform(0.0, min(self.cap, math.ldexp(self.base, min(retry - 1, _DOUBLINGS))))
 
     def probe_wait(self, probe: int) -> float:
-        """Return the seconds before the `probe`-th call (from 1) that asks a provider whether it still answers 429."""
+        """Return the seconds before probe number `probe` (from 1) of a provider that answers 429."""
         bound = min(self.cap, math.ldexp(self.base, min(probe - 1, _DOUBLINGS)))
         return self.random.uniform(bound / 2, bound)
 
     def asked_pause(self, error: RetryableModelError) -> float:
-        """The wait in seconds that the server asked for, capped; 0 where it asked for none."""
+        """Return the wait in seconds that the server asked for, capped; 0 if it asked for none."""
         return min(max(0.0, error.retry_after or 0.0), self.retry_after_cap)
 
 
 class Clock(Protocol):
-    """Time and waiting."""
+    """Tells the time and waits."""
 
     def now(self) -> float:
-        """Seconds that only go forward."""
+        """Return monotonic seconds."""
 
     def wall(self) -> float:
-        """Seconds since the epoch, for dates that a server sends."""
+        """Return seconds since the epoch, for dates that a server sends."""
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The machine's clock."""
 
     def now(self) -> float:
         return time.perf_counter()

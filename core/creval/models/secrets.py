@@ -1,7 +1,7 @@
-"""Keys are read from the environment, and never come out again.
+"""Reads keys from the environment, and removes them from everything that is stored or shown.
 
-They are taken out of what comes from servers, of errors and of addresses; what a task's data, conditions and ids say
-is nobody's secret, whatever the environment holds.
+They are removed from servers' answers, errors and addresses. A task's data, conditions and ids are never secret,
+whatever the environment contains.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _LOOKS_LIKE_KEY = re.compile(
 _WORD = re.compile(r"[^\s\"'<>(){},;:]{8,500}")
 _LIKE_A_KEY = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[^\s/~]\S{15,}")
 _MASK = "[key]"
-_PIECE = 8  # a run of this many characters of a key gives it away
+_PIECE = 8  # this many consecutive characters of a key reveal it
 
 
 def find_key(names: Iterable[str], environ: Mapping[str, str] | None = None) -> str | None:
-    """Return the value of the first of these environment variables that is set, stripped; None where none is."""
+    """Return the stripped value of the first of these environment variables that is set, or None."""
     source = os.environ if environ is None else environ
     for name in names:
         value = source.get(name, "").strip()
@@ -42,7 +42,7 @@ def find_key(names: Iterable[str], environ: Mapping[str, str] | None = None) -> 
 
 
 def missing_key(model: str, name: str) -> MissingPartError:
-    """The error for a key that is not in the environment, with the command that sets it."""
+    """Return the error for a key that is not in the environment, with the command that sets it."""
     return MissingPartError(
         f"the model {model!r} needs a key, and the environment variable {name} is not set",
         fix=f"Set it and run again:  export {name}=<your key>",
@@ -50,14 +50,14 @@ def missing_key(model: str, name: str) -> MissingPartError:
 
 
 def secret_variables(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables of the environment that are called like a key, with their values."""
+    """Return the environment variables whose names look like those of keys, with their values."""
     source = os.environ if environ is None else environ
     named = {name: value.strip() for name, value in source.items() if _SECRET_NAME.search(name)}
     return {name: value for name, value in named.items() if value and not _PLACE.search(name) and not _is_place(value)}
 
 
 def _is_place(value: str) -> bool:
-    """Whether a value is the path of something here: litellm sets TIKTOKEN_CACHE_DIR, and no path is a key for it."""
+    """Whether a value is an existing path: litellm sets TIKTOKEN_CACHE_DIR, and a path is not a key."""
     try:
         return value.startswith(("/", "~/")) and os.path.exists(os.path.expanduser(value))  # noqa: PTH110, PTH111
     except ValueError:
@@ -65,18 +65,19 @@ def _is_place(value: str) -> bool:
 
 
 def likely_secrets(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Return the values of such variables that look like a key too: long, of letters and digits, no path or sentence.
+    """Return the values of such variables that also look like a key: long, letters and digits, not a path or sentence.
 
-    SORT_KEY=creativity is none: to hide it would change answers.
+    SORT_KEY=creativity is not a key: hiding it would change answers.
     """
     return [value for value in secret_variables(environ).values() if _LIKE_A_KEY.fullmatch(value)]
 
 
 class Mask:
-    """Takes secrets out of what a server answers, in every form that they may have there.
+    """Removes secrets from a server's answers, in every form that they may have there.
 
-    As they are, percent-encoded, escaped for JSON, in base64 (also within something longer), in hex, and with white
-    space between the characters. Secrets of fewer than eight characters stay: `EMPTY` is a word that a model may say.
+    The forms are: unchanged, percent-encoded, escaped for JSON, in base64 (also inside a longer text), in hex, and with
+    white space between the characters. Secrets of fewer than eight characters stay: `EMPTY` is a word that a model may
+    use.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -106,17 +107,17 @@ def _forms(secret: str) -> set[str]:
     forms |= {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], data.hex().upper()}
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         forms.add(encode(data).decode())
-        for before in range(3):  # what precedes it shifts the text; the characters at its ends belong to both
+        for before in range(3):  # preceding bytes shift the text; the characters at its ends encode both
             code = encode(b"\0" * before + data).decode().rstrip("=")
             forms.add(code[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6])
     return {form for form in forms if len(form) >= _PIECE}
 
 
 def redact(text: str, keys: Iterable[str | None] = ()) -> str:
-    """Return `text` without keys: those given, those in the environment, and whatever looks like one.
+    """Return `text` without keys: those in `keys`, those in the environment, and everything that looks like one.
 
-    Servers echo a key in part ("sk-ab***yz is wrong"); a word that holds eight characters in a row of a key,
-    or its start before a mask, is taken out whole.
+    Servers repeat keys in part ("sk-ab***yz is wrong"): a word with eight consecutive characters of a key, or with its
+    start before a mask, is removed completely.
     """
     given = {key for key in keys if key}
     secrets = {key for key in (*given, *secret_variables().values()) if len(key) >= _PIECE}
@@ -156,6 +157,6 @@ def _masked(completion: Completion, mask: Mask) -> Completion:
     kept = (completion.text, completion.reasoning, completion.refusal, completion.tool_calls)
     if (text, reasoning, refusal, calls) == kept:
         return completion
-    # The tokens would tell what is hidden in the text.
+    # The tokens would reveal what is hidden in the text.
     tokens = completion.logprobs if text == completion.text else None
     return replace(completion, text=text, reasoning=reasoning, refusal=refusal, logprobs=tokens, tool_calls=calls)

@@ -1,4 +1,4 @@
-"""Parsers: answer text -> value, or a reason why there is none. `chain` has the rule of the chain."""
+"""Parsers: answer text -> value, or a reason why there is none. `chain` states the rules of parser chains."""
 
 from __future__ import annotations
 

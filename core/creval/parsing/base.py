@@ -1,4 +1,4 @@
-"""What the core's own parsers share."""
+"""The base of the core's parsers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["Extractor", "not_text"]
 class Extractor:
     """Base of the parsers that read a text.
 
-    In a chain they are alternatives. With `refine: true` such a parser instead reads the value that the
-    chain has so far: `[tagged: answer, last_number: {refine: true}]` takes the last number inside the tag.
+    In a chain they are alternatives. With `refine: true` such a parser reads the chain's value so far instead:
+    `[tagged: answer, last_number: {refine: true}]` takes the last number inside the tag.
 
-    `refusals`: whether a plain refusal is a failure that is counted as such (`creval.parsing.refusal`). Parsers of
-    lists do so unless `refusals: false` is set; the others where `refusals: true` is set.
+    `refusals`: whether a plain refusal is a failure that is counted as refusal (`creval.parsing.refusal`). It is by
+    default true for parsers of lists, and false for others.
     """
 
     refine: bool = False
     refusals: bool | None = None
 
     spots_refusals: ClassVar[bool] = False
-    """What `refusals` is where the task file does not say."""
+    """The default of `refusals`."""
 
     def is_refusal(self, text: str) -> bool:
         """Whether this parser reads a text as a plain refusal."""
@@ -35,5 +35,5 @@ class Extractor:
 
 
 def not_text(value: Any) -> Parsed:
-    """Return the failure of a parser that needs a text and was handed something else."""
+    """Return the failure of a parser that needs a text but got something else."""
     return Parsed.failure(f"expected text, but the parser before it gave a {type(value).__name__}")

@@ -1,27 +1,24 @@
 """The parser chain of a task.
 
-The rule, in full:
+Its rules:
 
 1. Every parser either *extracts* (reads the text) or *refines* (works on the value so far). `words` refines;
-   the other parsers of the core extract, unless they are given `refine: true`. A plugin's parser refines when
-   it is registered with `refines=True`.
+   the other parsers of the core extract, unless they have `refine: true`. A plugin's parser refines if it is registered
+   with `refines=True`.
 2. The extracting parsers are alternatives: they are tried in the order of the list.
-3. The refining parsers after an alternative are applied to its value, in order. Where one of them
-   fails, the next alternative is tried.
-4. The first alternative that gets through is the answer. Its route is recorded, e.g. `json_array/fenced > words`.
+3. The refining parsers after an alternative are applied to its value, in order. If one of them fails, the next
+   alternative is tried.
+4. The first alternative that succeeds is the answer. Its route is recorded, e.g. `json_array/fenced > words`.
 5. A chain without extracting parsers starts from the text itself. An empty chain returns the text, stripped.
-6. A blank text, and one longer than MAX_CHARACTERS, is a failure whatever the chain. So is a plain refusal, where the
-   first parser that fails recognises it (lists do, other parsers where `refusals: true` is set).
-7. An answer that holds JSON is never read as lines, words or numbers because the JSON cannot be read: after a
-   failed parser that is registered with `reads="json"`, one with `reads="prose"` is not tried.
-8. Invisible characters (`creval.parsing.chain`) are removed before the text is read, and out of what was
-   read; the route begins with `unseen` then.
+6. A blank text, and one longer than MAX_CHARACTERS, is always a failure. So is a plain refusal, if the first parser
+   that fails recognises it (parsers of lists do, others with `refusals: true`).
+7. If an answer contains JSON that cannot be read, it is not read as lines, words or numbers instead: after a failed
+   parser that is registered with `reads="json"`, one with `reads="prose"` is not tried.
+8. Invisible characters are removed before the text is read, and from the value; the route then begins with `unseen`.
 
-Invisible characters: removed from answers before they are read, and out of what was read.
-
-Models and the pages they learned from leave zero-width spaces, soft hyphens, marks of direction, byte order marks and
-control characters inside words, and line separators that are no line feed (U+2028, U+2029, U+0085). Joiners (U+200C,
-U+200D) stay: scripts and emoji need them.
+Invisible characters are zero-width spaces, soft hyphens, marks of direction, byte order marks and control characters,
+which models (and the pages they learned from) put inside words, and line separators other than line feed (U+2028,
+U+2029, U+0085). Joiners (U+200C, U+200D) stay: scripts and emoji need them.
 """
 
 from __future__ import annotations
@@ -61,15 +58,14 @@ _DROPPED = re.compile(
 _SEPARATOR = re.compile(f"[{_SEPARATORS}]")
 
 _QUOTED = re.compile(r'(?<![^\s\[{,:])"(?:[^"\\\n]|\\.)*"(?=\s*(?:[,\]}:]|$))', re.DOTALL)
-
-"""A text in double quotes at a place where JSON has its texts."""
+"""A text in double quotes where JSON may have a text."""
 
 
 def without_unseen(value: Any) -> Any:
-    """Return a text, or the texts in lists and objects, without such characters.
+    """Return a text, or the texts in lists and objects, without invisible characters.
 
-    A line separator becomes a line feed in prose. Inside a text of JSON it is white space, and it is dropped where the
-    text is a single word. What holds no such character is returned as it is, the same object.
+    In prose a line separator becomes a line feed. Inside a text of JSON it becomes a space, or nothing if the text is a
+    single word. A value without such characters is returned unchanged, as the same object.
     """
     if not isinstance(value, str):
         return value_without_unseen(value)
@@ -80,7 +76,7 @@ def without_unseen(value: Any) -> Any:
 
 
 def value_without_unseen(value: Any) -> Any:
-    """As `without_unseen`, of a value that was read: each of its texts is one of JSON."""
+    """Like `without_unseen`, for a parsed value: each of its texts counts as one of JSON."""
     if isinstance(value, str):
         text = _DROPPED.sub("", value) if _DROPPED.search(value) else value
         return _in_one_line(text) if _SEPARATOR.search(text) else text
@@ -95,7 +91,7 @@ def value_without_unseen(value: Any) -> Any:
 
 
 def _in_one_line(text: str) -> str:
-    """Join a word that separators cut; among several words a separator is a space."""
+    """Join a word that separators split; between words a separator becomes a space."""
     joined = _SEPARATOR.sub("", text)
     return joined if len(joined.split()) <= 1 else _SEPARATOR.sub(" ", text)
 
@@ -107,7 +103,7 @@ _UNSEEN = "unseen > "
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One parser of a chain, under the name that the task file gives it, and what it states about itself."""
+    """One parser of a chain, with its name in the task file and its traits."""
 
     name: str
     parser: Parser
@@ -116,7 +112,7 @@ class Step:
 
 
 class ParserChain:
-    """Parsers in order, applied by the rule above."""
+    """Parsers in order, applied by the rules above."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         starts = [index for index, step in enumerate(steps) if not step.refines]
@@ -127,7 +123,7 @@ class ParserChain:
             self._alternatives = [(None, tuple(steps))]
 
     def parse(self, text: str) -> Parsed:
-        """Read one answer. Never raises on a bad answer: the failure says what each alternative met."""
+        """Read one answer. A bad answer never raises: the failure has the reason of each alternative."""
         if not text.strip():
             return Parsed.failure("the answer is empty")
         if len(text) > MAX_CHARACTERS:
@@ -136,14 +132,14 @@ class ParserChain:
         parsed = self._first(shown)
         if not parsed.ok:
             return parsed
-        value = value_without_unseen(parsed.value)  # an escape in JSON may bring some in
+        value = value_without_unseen(parsed.value)  # an escape in JSON may introduce some
         unseen = shown is not text or value is not parsed.value
         if not unseen or (parsed.route or "").startswith(_UNSEEN):
             return parsed
         return replace(parsed, value=value, route=f"{_UNSEEN}{parsed.route}")
 
     def _first(self, text: str) -> Parsed:
-        """Follow the alternatives up to the first that gets through."""
+        """Try the alternatives until one succeeds."""
         reasons: list[str] = []
         json_failed = False
         for extractor, refiners in self._alternatives:
@@ -164,7 +160,7 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
     route = "" if refiners and extractor is None else "text"
     unseen = ""
     for step in (extractor, *refiners) if extractor else refiners:
-        if step is not extractor and (clean := value_without_unseen(value)) is not value:  # an escape brought some in
+        if step is not extractor and (clean := value_without_unseen(value)) is not value:  # an escape introduced some
             value, unseen = clean, _UNSEEN
         parsed = step.parser.parse(text if step is extractor else value)
         if not isinstance(parsed, Parsed):
@@ -180,7 +176,7 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
 
 
 def step_that_raised(error: BaseException) -> Step | None:
-    """Return the parser of a chain that raised an error; None where no parser did."""
+    """Return the parser of a chain that raised an error, or None."""
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code is _follow.__code__:
@@ -191,12 +187,12 @@ def step_that_raised(error: BaseException) -> Step | None:
 
 
 def build_chain(refs: Sequence[ComponentRef], registry: Registry) -> ParserChain:
-    """Make the chain of a task from its `parse:` list. Raises as `build_steps` does."""
+    """Build the chain of a task from its `parse:` list. Raises as `build_steps` does."""
     return ParserChain(build_steps(refs, registry))
 
 
 def build_steps(refs: Sequence[ComponentRef], registry: Registry) -> Sequence[Step]:
-    """Make the parsers of a `parse:` list.
+    """Build the parsers of a `parse:` list.
 
     Raises UnknownNameError for a parser that no plugin registers, MissingPartError for a package that is absent.
     """

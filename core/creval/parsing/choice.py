@@ -1,4 +1,4 @@
-"""Parser `choice`: which of some options an answer names."""
+"""Parser `choice`: finds the option that an answer names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARKS = r"[ \t*_`$\"'“”‘’(\[{<【「（]"
 _GAP = r"[^\w\n]"
 _WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|emph|math(?:rm|bf|it|sf|tt)|operatorname)\s?\{([^{}]*)\}")
 _WORDLIKE = "AIOEYU"
-"""Letters that are words too, in English or a language near to it: options only where nothing reads them as words."""
+"""Letters that are also words, in English or similar languages: options only where they cannot be words."""
 _LABEL_CONTINUES = (
     r"because|since|as|due|is|was|would|seems?|looks|fits|must|should|and|or|but|not|over|rather|which|with|to|through|vs|versus"
     r"|oder|und|bis|ou|et|y|o|e"
@@ -45,7 +45,7 @@ _ALSO = re.compile(
     re.IGNORECASE,
 )
 _OPENED = re.compile(r"[ \t]?\((?=(?:or|and|ou|oder|o)[ \t])", re.IGNORECASE)
-"""What joins a further option to one: a sign or word (`sign`), or spaces alone."""
+"""What joins another option to one: a sign or word (`sign`), or spaces alone."""
 _NEGATION = re.compile(
     r"\b(?:not|never|neither|nor|cannot|incorrect|wrong|false|eliminate[ds]?|exclude[ds]?|ruled? out|kein|nicht|no es"
     r"|não|n'est pas|bukan|non)\b|n['’]t\b|不|没|沒|非|नहीं|ليس|ليست|(?<!\w)не(?!\w)|নয়|نہیں",
@@ -89,7 +89,7 @@ _MOST_LABELS = 2_000
 
 
 class _Named(NamedTuple):
-    """What a place in the answer names: one option, or several (then there is none)."""
+    """The options named at a place in the answer: one, or several (which is a failure)."""
 
     at: int
     options: tuple[str, ...]
@@ -102,7 +102,7 @@ class Choice(Extractor):
 
     Tried in this order:
     1. the whole answer is an option, apart from punctuation around it (route `choice`);
-    2. the last of these places that names one: a `\\boxed{}`, what follows a cue (`the answer is`, `答案是`), `B is
+    2. the last of these places that names one: a `\\boxed{}`, the text after a cue (`the answer is`, `答案是`), `B is
        correct`, and a last line that is an option alone (`choice/cue`);
     3. the option that the answer begins with (`B. ...`), unless it lists all options again (`choice/first`);
     4. exactly one option occurs in the text as a whole word (`choice/only`).
@@ -147,7 +147,7 @@ class Choice(Extractor):
     # --- places that announce an option ---------------------------------------------------------------
 
     def _announced(self, text: str) -> _Named | None:
-        """Return what the last place names that announces an option."""
+        """Return the option named at the last place that announces one."""
         places = [*self._boxed(text), *self._cued(text), *self._called_right(text), *self._last_line(text)]
         return max(places, key=lambda named: named.at, default=None)
 
@@ -173,7 +173,7 @@ class Choice(Extractor):
                 yield named._replace(at=verb.end())
 
     def _links(self, text: str, cue: re.Match[str]) -> Iterator[int]:
-        """Yield the places where what a cue announces may begin."""
+        """Yield the places at which the answer after a cue may begin."""
         if cue["answer"] or cue["hashes"]:
             yield cue.end()
         end = min(cue.end() + _LONGEST_LINK, len(text))
@@ -194,7 +194,7 @@ class Choice(Extractor):
                 yield _Named(label.start(), (self._named(label.group()),), "choice/cue")
 
     def _last_line(self, text: str) -> Iterator[_Named]:
-        """Yield the last line where it is an option alone; with others, where lines before it are options too."""
+        """Yield the last line if it is only an option, with the lines before it if these are options too."""
         lines = [line.strip(_AROUND).casefold() for line in text.strip("` \t\r\n").split("\n")]
         alone = {option.strip(_AROUND).casefold(): option for option in self.options}
         if len(lines) > 1 and lines[-1] in alone:
@@ -205,7 +205,7 @@ class Choice(Extractor):
     # --- what a place names -----------------------------------------------------------------------------
 
     def _at(self, text: str, start: int) -> _Named | None:
-        """Return what a text names from a place on: an option, or several; None where it begins with something else."""
+        """Return the option or options that a text names at a place; None if it begins with something else."""
         at = _skip(text, start)
         while True:
             label = self._label.match(text, at)
@@ -225,7 +225,7 @@ class Choice(Extractor):
         return _Named(at, tuple(found), "choice/cue")
 
     def _others(self, text: str, at: int) -> Iterator[str]:
-        """Yield what is listed after an option (`, B`, `or C`), and nothing that begins a clause (`, B is wrong`)."""
+        """Yield the options listed after an option (`, B`, `or C`), but not the start of a clause (`, B is wrong`)."""
         for _ in range(len(self.options)):
             at += len(text[at : at + 4]) - len(text[at : at + 4].lstrip(")]*_`\"'"))
             at += len(opened[0]) if (opened := _OPENED.match(text, at)) else 0
@@ -242,7 +242,7 @@ class Choice(Extractor):
             at = label.end()
 
     def _is_label(self, text: str, label: re.Match[str]) -> bool:
-        """Whether a letter is an option here, and not a word ("A good one", "I think")."""
+        """Whether a letter is an option at this place, not a word ("A good one", "I think")."""
         letter = label.group()
         if len(letter) > 1 or letter.upper() not in _WORDLIKE:
             return True
@@ -262,7 +262,7 @@ class Choice(Extractor):
     # --- what the answer begins with, and what it names at all ----------------------------------------------
 
     def _first(self, text: str) -> _Named | None:
-        """Return what an answer begins with: an option and a mark or line break; None where it lists all options."""
+        """Return the option with a mark or line break that an answer begins with; None if it lists all options."""
         at = _skip(text, len(text) - len(text.lstrip()))
         label = self._label.match(text, at)
         if label is None or not self._is_label(text, label):
@@ -290,7 +290,7 @@ class Choice(Extractor):
         return (len(at_lines) > 1 and "\n" in text.strip()) or len(anywhere) >= min(3, len(self.options))
 
     def _occurring(self, text: str) -> list[str]:
-        """Options that occur and are not negated; one inside a longer option does not count."""
+        """Return the options that occur and are not negated; one inside a longer option does not count."""
         found = dict.fromkeys(
             self._named(label.group()) for label in self._labels(text) if not _is_negated(text, label.start())
         )
@@ -305,7 +305,7 @@ def _is_negated(text: str, at: int) -> bool:
 
 
 def _skip(text: str, at: int) -> int:
-    """Return the place of what follows the spaces, marks and signs at a place."""
+    """Return the position after the spaces, marks and signs at a position."""
     found = _SKIPPED.match(text, at)
     return at if found is None else found.end()
 
@@ -315,7 +315,7 @@ def _several(options: Sequence[str]) -> Parsed:
 
 
 def _spelling(option: str) -> str:
-    """The pattern of an option as a whole word; letter case counts only for a single letter."""
+    """Return the pattern of an option as a whole word; letter case counts only for a single letter."""
     edge = _LETTER
     before, after = rf"(?<![{edge}])(?<![{edge}][.\-])", rf"(?![{edge}]|[-.][{edge}]|['’][{edge}])"
     if option.isdecimal():

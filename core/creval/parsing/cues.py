@@ -1,4 +1,4 @@
-"""The words that announce an answer (`the answer is`, `答案是`), in the languages that models answer in most."""
+"""Words that announce an answer (`the answer is`, `答案是`), in the most frequent languages of models' answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CUE = re.compile(
 )
 """A word that announces an answer, by its kind, or the `####` before one."""
 LINK = re.compile(rf"(?<![A-Za-z])(?:{_LINKS})(?![A-Za-z])|[:：=→]|->|=>", re.IGNORECASE)
-"""What links such a word to the answer."""
+"""The link between such a word and the answer."""
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,9}\{")
 _BRACE = re.compile(r"(?<!\\)[{}]")

@@ -1,7 +1,4 @@
-"""Parsers `lines` and `text`.
-
-Lists in answers: their marks, lists on one line, what is no item; and the parser `words`, which cleans the items.
-"""
+"""Parsers `lines`, `text` and `words`, for lists in answers: their marks, lists on one line, items such as `N/A`."""
 
 from __future__ import annotations
 
@@ -90,8 +87,7 @@ _LETTERED = re.compile(r"(?<![^\s,;:：])\(?([a-z])(\))[ \t]+(?=\S)", re.IGNOREC
 _CIRCLED = re.compile(r"(?<=\S)[ \t]*(?=[①-⑳❶-❿])")
 
 _SURE = ")）"
-
-"""Signs that hardly ever follow a number in prose: two in a row are a list; of others it takes three."""
+"""Signs that rarely follow a number in prose: two in a row make a list, of other signs three."""
 
 _NOTHING = re.compile(
     r"n/?a|n\. ?a\.?|none|null|nil|nothing|not applicable|no (?:answer|response|uses?|words?|items?|idea|comment)"
@@ -100,8 +96,7 @@ _NOTHING = re.compile(
 )
 
 _WORDS = frozenset({"nothing", "null", "nil", "refusal", "nan", "blank", "unknown"})
-
-"""Which of these are words too: where words are listed they are items, unless in brackets."""
+"""Those that are also words: in a list of words they are items, unless in brackets."""
 
 _BRACKETED = re.compile(r"[\[(<{]\s*(.*?)\s*[\])>}]")
 
@@ -109,15 +104,15 @@ _BRACKETED = re.compile(r"[\[(<{]\s*(.*?)\s*[\])>}]")
 def plain_separators(text: str, enumerating: str = ",") -> str:
     """Return a text with the commas and semicolons of other scripts as ASCII; `、` becomes `enumerating`.
 
-    After a number `、` is a mark (`1、`) and stays.
+    After a number, `、` is a mark (`1、`) and stays.
     """
     return re.sub(r"(?<!\d)、", enumerating, text.translate(_SIGNS))
 
 
 def one_item_a_line(text: str) -> str:
-    """Return a text with a line break before each number of a list that is on one line (`1) a 2) b 3) c`).
+    """Return a text with a line break before each number of a list on one line (`1) a 2) b 3) c`).
 
-    Such are marks that count up from 1 (from a), with the same sign.
+    The marks of such a list count up from 1 (from a), with the same sign.
     """
     return "\n".join(_split(line) for line in text.split("\n"))
 
@@ -140,7 +135,7 @@ def _split(line: str) -> str:
 
 
 def is_no_item(item: str, words: bool = False) -> bool:
-    """Whether an item of a list says that there is none: `N/A`, `none`, `[refused]`. `words`: of a list of words."""
+    """Whether an item says that there is none: `N/A`, `none`, `[refused]`. `words`: in a list of words."""
     plain = item.strip().strip("\"'*_.!- ")
     bracketed = _BRACKETED.fullmatch(plain)
     inner = bracketed[1].strip(".! ") if bracketed else plain
@@ -164,14 +159,14 @@ class Words:
     list on one line) to words.
 
     An item is cleaned in this order: typographic quotes and hyphens to their keyboard form; list marks and numbers,
-    quotes and Markdown emphasis taken off; cut before an explanation (a colon, semicolon, opening bracket, or a
-    dash between spaces); punctuation and quotes at the end taken off, in whatever order; lower case unless
-    `lower: false`. A word consists of letters of any script, with hyphens and apostrophes inside it, and has at least
-    `min_letters` letters. What is no word is left out.
+    quotes and Markdown emphasis removed; cut before an explanation (a colon, semicolon, opening bracket, or a dash
+    between spaces); punctuation and quotes at the end removed, in any order; lower case unless `lower: false`. A word
+    consists of letters of any script, with hyphens and apostrophes inside it, and has at least `min_letters` letters.
+    Items that are not words are left out.
 
-    - `limit`: the first so many words are kept.
-    - `unique` (default true): a word that came before, in whatever letter case, is left out.
-    - `minimum` (default 1): fewer words are a failure that says how many there were.
+    - `limit`: only the first `limit` words are kept.
+    - `unique` (default true): a word that occurred before, in any letter case, is left out.
+    - `minimum` (default 1): fewer words are a failure that states their number.
     - `multiword`: an item of several words is left out (`drop`, the default), kept as it is (`keep`), reduced to its
       first word (`first`), or taken apart (`split`).
     """
@@ -230,7 +225,7 @@ class Words:
 
 
 def _is_word(text: str) -> bool:
-    """Letters, with hyphens and apostrophes only between them (a combining mark belongs to its letter)."""
+    """Whether a text is letters, with hyphens and apostrophes only between them (combining marks are allowed)."""
     if not text or not text[0].isalpha() or not (text[-1].isalpha() or unicodedata.combining(text[-1])):
         return False
     return all(c.isalpha() or c in "-'" or unicodedata.combining(c) for c in text)
@@ -240,10 +235,10 @@ def _is_word(text: str) -> bool:
 class Lines(Extractor):
     """The lines of an answer, stripped, without blank ones, code fences and list marks.
 
-    Those that say there is none (`N/A`) are left out; a list on one line (`1) a 2) b`) is one item per line.
+    Lines that say there is none (`N/A`) are left out; a list on one line (`1) a 2) b`) becomes one line per item.
 
-    `marked`: only lines that begin with a list mark (`1.`, `-`, `a)`). `keep_marks`: leave the marks on.
-    `limit`: keep the first so many. `minimum`: fewer lines are a failure.
+    `marked`: only lines that begin with a list mark (`1.`, `-`, `a)`). `keep_marks`: keep the marks. `limit`: keep only
+    the first `limit` lines. `minimum`: fewer lines are a failure.
     """
 
     marked: bool = False

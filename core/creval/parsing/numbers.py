@@ -1,4 +1,4 @@
-"""Parser `last_number`. How a number is written is known to `creval.numerals`; here is where in an answer it is."""
+"""Parser `last_number`: finds the number in an answer; `creval.numerals` reads it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HAS_DIGIT = re.compile(r"\d|[¼-¾⅐-⅞]")
 
 
 class _Field(NamedTuple):
-    """A part of an answer that may be nothing but a number; `box` where it is the content of a `\\boxed{}`."""
+    """A part of an answer that may be only a number; `box` if it is the content of a `\\boxed{}`."""
 
     start: int
     end: int
@@ -39,12 +39,12 @@ class _Field(NamedTuple):
 
 @dataclass(frozen=True)
 class LastNumber(Extractor):
-    """The last number of a text: a float where a float prints as that number, else a whole number of any length.
+    """The last number of a text: a float if a float prints as that number, else a whole number of any length.
 
-    Signs, groups of three digits, decimals, exponents, fractions and LaTeX are read, a unit or currency next to the
-    number is left out (the route says `percent` where the number has a percent sign). Where an answer field holds
-    nothing but the number, `1/2`, `3 250` and `12,34,567` are read too. Digits that cannot be read whole are a failure,
-    and no part of them is the answer. `decimal`: `comma` where the task's answers are written as `1.234,56`.
+    It reads signs, groups of three digits, decimals, exponents, fractions and LaTeX, and ignores a unit or currency
+    next to the number (the route says `percent` for a number with a percent sign). If an answer field contains only the
+    number, `1/2`, `3 250` and `12,34,567` are read too. Digits that cannot be read as a whole are a failure; a part of
+    them is never the answer. `decimal`: `comma` if the task's answers are written as `1.234,56`.
     """
 
     decimal: Literal["point", "comma"] = "point"
@@ -67,7 +67,7 @@ class LastNumber(Extractor):
 
 
 def _last(text: str, comma: bool) -> Numeral | None:
-    """Return the number that ends last. Raises ValueError where that cannot be read whole."""
+    """Return the number that ends last. Raises ValueError if it cannot be read as a whole."""
     if not _HAS_DIGIT.search(text):
         return None
     for start, end, box in sorted(_fields(text), key=lambda field: field.end, reverse=True):
@@ -101,13 +101,13 @@ def _fields(text: str) -> Iterator[_Field]:
         yield _Field(*cell.span(1))
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
-    ends_in_word = text[start:end].rstrip(" .,;:!?*_")[-1:].isalpha()  # "9/11 happened" is no number alone
+    ends_in_word = text[start:end].rstrip(" .,;:!?*_")[-1:].isalpha()  # "9/11 happened" is not a number alone
     if end - start <= _LONGEST_FIELD and not ends_in_word and not _BULLET.match(text, start):
         yield _Field(start, end)
 
 
 def _after_cue(text: str, cue: re.Match[str]) -> Iterator[_Field]:
-    """Yield what may be the answer after a cue: from each of its links on, to the end of the sentence or clause."""
+    """Yield possible answers after a cue: from each of its links to the end of the sentence or clause."""
     starts = [cue.end()] if cue["other"] or cue["hashes"] else []
     link_end = min(cue.end() + _LONGEST_LINK, len(text))
     starts += [link.end() for link in LINK.finditer(text, cue.end(), link_end)]

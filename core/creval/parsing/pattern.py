@@ -1,12 +1,10 @@
-"""Parser `regex`.
+"""Parsers `regex` and `tagged` (the text inside <answer> ... </answer>).
 
-A pattern may come from anyone's task file and the text from any model, so the match runs under a time limit
-(the `regex` package has one; the standard library's `re` has none) and on a text of limited length. The syntax
-is that of `re`: what goes beyond it (recursion, fuzzy matches) can use up the memory, and so can counted repeats
-inside counted repeats, which are limited as well. A match that takes too long is the task's fault, not the model's: it
-raises, and after a few the pattern is given up.
-
-Parser `tagged`: the text inside <answer> ... </answer>.
+A pattern may come from anyone's task file and the text from any model, so the match runs under a time limit (the
+`regex` package has one; the standard library's `re` has none) and on a text of limited length. The syntax is that of
+`re`: further features (recursion, fuzzy matches) can exhaust the memory, and so can counted repeats inside counted
+repeats, which are limited as well. A match that takes too long is the task's fault, not the model's: it raises, and
+after a few of them the pattern is not tried any more.
 """
 
 from __future__ import annotations
@@ -48,13 +46,13 @@ MAX_SLOW = 3
 
 @dataclass(frozen=True)
 class Regex(Extractor):
-    """What a regular expression matches.
+    """The match of a regular expression.
 
-    Matches of no text are passed over. `group`: which group is the value: a number or a name; by default group 1 where
-    the pattern has one, else the whole match. `choose`: `first` match (default), `last`, or `all` (a list).
-    `ignore_case`, `multiline` (^ and $ at every line) and `dotall` (. matches a line break) are the usual flags. A text
-    of more than 200,000 characters is a failure with that reason; a match that takes over 2 seconds raises
-    ScoringError, and after three of them every further text does so at once.
+    Empty matches are skipped. `group` is the group with the value, a number or a name; by default group 1 if the
+    pattern has one, else the whole match. `choose`: `first` match (default), `last`, or `all` (a list). `ignore_case`,
+    `multiline` (^ and $ at every line) and `dotall` (. matches a line break) are the usual flags. A text of more than
+    200,000 characters is a failure with that reason; a match that takes over 2 seconds raises ScoringError, and after
+    three of them every further text does so at once.
     """
 
     pattern: str = ""
@@ -89,7 +87,7 @@ class Regex(Extractor):
 
     @property
     def warning(self) -> str | None:
-        """What `creval validate` warns of."""
+        """The warning of `creval validate`, or None."""
         if not has_nested_repeats(self.pattern):
             return None
         return f"the pattern {self.pattern[:60]!r} has a repeat inside a repeat, and may take very long on some answers"
@@ -134,11 +132,11 @@ class Regex(Extractor):
         return ScoringError(f"the pattern {self.pattern[:60]!r} {what}", where="parser regex", fix=fix)
 
     def _matches(self, text: str) -> list[str]:
-        """The matched texts: one for `first` and `last`, every one for `all`."""
+        """Yield the matched texts: one for `first` and `last`, every one for `all`."""
         found: list[str] = []
         for match in self._compiled.finditer(text, timeout=TIME_LIMIT):
             value = match.group(self.group)
-            if not value or not value.strip():  # nor is an empty text what a pattern like [0-9]* was meant to find
+            if not value or not value.strip():  # a pattern like [0-9]* is not meant to find an empty text
                 continue
             if self.choose != "all":
                 found.clear()
@@ -148,7 +146,7 @@ class Regex(Extractor):
         return found
 
 
-# --- what can make a pattern costly: its size with counted repeats written out, and repeats inside repeats ---
+# --- what can make a pattern slow: its size with counted repeats expanded, and repeats inside repeats ---
 
 _TOKEN = re.compile(
     r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<open>\()|(?P<close>\))"
@@ -158,7 +156,7 @@ _TOKEN = re.compile(
 
 
 def expanded_size(pattern: str) -> int:
-    """Return the number of single-character pieces of a pattern, counted repeats multiplied out.
+    """Return the number of single-character pieces of a pattern with counted repeats expanded.
 
     `a{100}` is 100, `(?:a{100}b){50}` is 50 x 101. An open upper bound counts as its lower bound. The pattern
     must be a valid one of the standard library's `re`.
@@ -192,7 +190,7 @@ def has_nested_repeats(pattern: str) -> bool:
 
 
 def _nested(items: Any, inside: bool) -> bool:
-    """Walk a parsed pattern: operators with whatever they hold."""
+    """Walk a parsed pattern: operators with their arguments."""
     for operator, held in items:
         if operator in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
             endless = held[1] is _constants.MAXREPEAT
@@ -204,7 +202,7 @@ def _nested(items: Any, inside: bool) -> bool:
 
 
 def _parts(held: Any) -> list[Any]:
-    """The patterns that an operator holds: of a group, of each branch, of a look-around."""
+    """Yield the patterns inside an operator: of a group, of each branch, of a look-around."""
     if isinstance(held, _parser.SubPattern):
         return [held]
     if isinstance(held, list | tuple):
@@ -219,9 +217,9 @@ _NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 class Tagged(Extractor):
     """The text inside a tag, stripped.
 
-    `choose`: the `last` tagged part (default) or the `first`. `closing`: `required`, or `optional`: then a part
-    that is never closed reaches to the end of the answer. `ignore_case`: whether <ANSWER> is <answer> (default
-    true). Tags don't nest: a part ends at the first closing tag. A blank part is a failure.
+    `choose`: the `last` tagged part (default) or the `first`. `closing`: `required`, or `optional`: then a part that is
+    never closed extends to the end of the answer. `ignore_case`: whether <ANSWER> equals <answer> (default true). Tags
+    do not nest: a part ends at the first closing tag. A blank part is a failure.
     """
 
     tag: str = "answer"

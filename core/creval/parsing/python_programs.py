@@ -1,4 +1,4 @@
-"""Finds the program in an answer: fenced blocks, and of a text the longest beginning that is Python."""
+"""Finds the program in an answer: in fenced blocks, and the longest beginning of a text that is Python."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ __all__ = ["fenced_blocks", "find_python", "longest_python", "parse_python"]
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _BEGINS = re.compile(r"^(?:import |from |def |class |@|async def )", re.MULTILINE)
-_ONE_BY_ONE = 64  # lines of a beginning that is none, before the steps grow
+_ONE_BY_ONE = 64  # lines that are removed one by one, before the steps grow
 
 
 def fenced_blocks(text: str, wanted: re.Pattern[str]) -> Sequence[str]:
-    """Return what is fenced in an answer, the likeliest program first: the last that has `wanted`, then the last."""
+    """Return the fenced blocks of an answer, the likeliest program first: the last one with `wanted`, then the last."""
     blocks = [match[2] for match in _FENCE.finditer(text)]
     fitting = [block for block in blocks if wanted.search(block)]
     return [*reversed(fitting), *(block for block in reversed(blocks) if block not in fitting)]
 
 
 def find_python(text: str, wanted: re.Pattern[str]) -> str | None:
-    """Return the Python program of an answer as it was written, or None where there is none.
+    """Return the Python program of an answer as written, or None.
 
-    Of several fenced blocks the last one counts that has `wanted`, else the last one. Of it the longest beginning
-    that is Python is taken (an answer may be cut); where that would be lost in the middle of a statement of more than
-    64 lines, a shorter one.
+    Of several fenced blocks the last one with `wanted` counts, else the last one. Its longest beginning that is Python
+    is returned (an answer may be cut), or a shorter one if the cut is inside a statement of more than 64 lines.
     """
     begin = _BEGINS.search(text)
     candidates = fenced_blocks(text, wanted) or ([text, text[begin.start() :]] if begin else [text])
@@ -36,8 +35,8 @@ def find_python(text: str, wanted: re.Pattern[str]) -> str | None:
 def longest_python(block: str) -> str | None:
     """Return the longest run of whole lines from the beginning that is Python and does something, or None.
 
-    Where Python finds fault only with the end (a `try` that was cut, decorators of nothing), each line less may help:
-    after 64 of them each step takes an eighth of the rest, so that the time is in proportion to the length.
+    If Python finds only the end faulty (a `try` that was cut, decorators without a function), lines are removed one by
+    one; after 64 of them each step removes an eighth of the rest, so that the time is proportional to the length.
     """
     lines = block.strip("\n").split("\n")
     if lines[0][:1] in (" ", "\t"):
@@ -49,18 +48,18 @@ def longest_python(block: str) -> str | None:
         if tree is not None:
             return source if any(not _says_nothing(node) for node in tree.body) else None
         step = 1 if tries < _ONE_BY_ONE else max(1, end // 8)
-        end = min(end, line) - step  # whatever holds the faulty line is faulty, too
+        end = min(end, line) - step  # any text that contains the faulty line is faulty, too
         tries += 1
     return None
 
 
 def parse_python(source: str) -> ast.Module | None:
-    """Return the syntax tree of a source, None where Python cannot read it."""
+    """Return the syntax tree of a source, or None if it is not valid Python."""
     return _parsed(source)[0]
 
 
 def _parsed(source: str) -> tuple[ast.Module | None, int]:
-    """Return the tree, or None and the line that is no Python (where Python names none: one beyond the last)."""
+    """Return the tree, or None and the faulty line (one after the last if Python names none)."""
     beyond = source.count("\n") + 2
     try:
         with warnings.catch_warnings():
@@ -75,7 +74,7 @@ def _parsed(source: str) -> tuple[ast.Module | None, int]:
 def _tree(source: str) -> ast.Module:
     """Parse; retry after a false error of CPython 3.11, which may miscount its own depth.
 
-    It keeps one count for all that parse at a time, and raises SystemError ("recursion depth mismatch").
+    It shares one counter between simultaneous parsers, and raises SystemError ("recursion depth mismatch").
     """
     try:
         return ast.parse(source)
@@ -84,6 +83,6 @@ def _tree(source: str) -> ast.Module:
 
 
 def _says_nothing(node: ast.stmt) -> bool:
-    """A word, a number or a comparison by itself: prose that is valid Python. Code without a call has no effect."""
+    """Whether a statement is only a word, number or comparison: prose that is valid Python, without effect as code."""
     active = (ast.Call, ast.Await, ast.Yield)
     return isinstance(node, ast.Expr) and not any(isinstance(part, active) for part in ast.walk(node))

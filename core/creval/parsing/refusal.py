@@ -1,9 +1,9 @@
-"""What a model says around an answer: plain refusals, and the openings, headings and remarks around a list.
+"""Recognises plain refusals, and the openings, headings and remarks around a list.
 
-One recogniser of refusals serves all parsers; docs/parsing.md lists its phrases.
+All parsers share the recogniser of refusals; docs/parsing.md lists its phrases.
 
-It is conservative: only a whole short answer that begins with a usual phrase is one, in English or one of some other
-languages, and only without anything that looks like a list. What it does not know is read like any other answer.
+It is conservative: a refusal is a short answer, in English or one of some other languages, that as a whole begins with
+a usual phrase and contains nothing that looks like a list. Anything else is read like any other answer.
 """
 
 from __future__ import annotations
@@ -160,13 +160,13 @@ _ABROAD = re.compile(
         )
     )
 )
-"""Being sorry and not being able, in other languages than English."""
+"""Apologies and inability in other languages than English."""
 _MARKED = re.compile(
     r"[\[(<{]\s{0,9}(?:refus(?:ed|al)|declined|(?:request|answer) (?:refused|declined))\s{0,9}[\])>}][.!]?"
 )
-"""A word in brackets in place of an answer."""
+"""A word in brackets instead of an answer."""
 _UNMARKED = re.compile(r"\b(i(?=m\b)|(?:do|does|wo|should|could|is)n(?=t\b))(m|t)\b")
-"""Words that lack their apostrophe (`im`, `dont`)."""
+"""Words without their apostrophe (`im`, `dont`)."""
 _LIST = re.compile(
     r"[\[\]{}|•]|;(?! ?(?:i|we|but|this|that)\b)|(?:^|\n)\s*(?:\d{1,3}[.)]|[-*+])\s|:\s*\S"
     r"|\b(?:here (?:are|is)|here's|for example|for instance|e\.g\.|such as|instead)\b"
@@ -235,14 +235,14 @@ _TYPE = re.compile(r"</?(?:b|i|u|em|strong|code|span|td|th|table)(?:\s[^<>]{0,20
 _TEX = re.compile(r"\\(?:boxed|text|textbf|textit|emph|mathrm|mathbf)\{([^{}]*)\}")
 _CLOSING = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z])")
 _SAYS_MORE = re.compile(r":\s*\w")
-"""A colon and what it announces: the list itself, on the line of its heading."""
+"""A colon and the list that it announces, on the line of its heading."""
 _LAST = re.compile(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corrected)\b", re.IGNORECASE)
 
 
 def _last_tagged(text: str) -> str | None:
-    """Return what is in the last part in tags of an answer, stripped; None where there is no such part.
+    """Return the stripped content of the last tagged part of an answer, or None.
 
-    In time proportional to the text: a tag that is not closed from here on is not closed from further on either.
+    Takes time proportional to the text: a tag that is not closed after one position is not closed after a later one.
     """
     found, at = None, 0
     open_for_good: set[str] = set()
@@ -257,9 +257,9 @@ def _last_tagged(text: str) -> str | None:
 
 
 def without_talk(text: str) -> str:
-    """Return what an answer says: the last part in tags such as `<answer>`, without openings and closing remarks.
+    """Return the content of an answer: the last part in tags such as `<answer>`, without openings and closing remarks.
 
-    The tags of a list in HTML are line breaks, those of its type are gone, as are the commands of TeX around a text.
+    Tags of HTML lists become line breaks; tags of formatting and TeX commands around a text are removed.
     """
     tagged = _last_tagged(text)
     text = _TYPE.sub("", _ITEM.sub("\n", text if tagged is None else tagged))
@@ -279,7 +279,7 @@ def speaks_of_the_last(heading: str) -> bool:
 
 
 def without_opening(text: str) -> str:
-    """Return a text without `Sure!`, `Of course:` and their like at its beginning."""
+    """Return a text without an opening such as `Sure!` or `Of course:`."""
     match = _OPENING.match(text)
     return text[match.end() :] if match else text
 
@@ -287,7 +287,7 @@ def without_opening(text: str) -> str:
 def is_small_talk(line: str) -> bool:
     """Whether a line (typographic quotes straightened) speaks about the list: an opening, a heading, a remark.
 
-    A heading ends in a colon. A word alone (`sure`) is none.
+    A heading ends in a colon. A single word (`sure`) is not small talk.
     """
     stripped = line.strip().strip("*_#> ").rstrip()
     return stripped.endswith(":") or _REMARK.match(stripped) is not None

@@ -1,3 +1,3 @@
-"""What came back, read as what it is: thinking, flags, replies as plain data."""
+"""Reading replies: thinking, flags, finish reasons, marks of chat templates."""
 
 from __future__ import annotations

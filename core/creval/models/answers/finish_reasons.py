@@ -1,8 +1,8 @@
-"""Why an answer ended: the words of many providers, read as five outcomes.
+"""Why an answer ended: maps the words of many providers to five outcomes.
 
-Words are those of OpenAI, Azure, Anthropic, Gemini and Vertex AI, Bedrock, Cohere, Mistral, OpenRouter, vLLM, SGLang,
-TGI, llama.cpp, Ollama, LM Studio, Groq, Together, Fireworks, Cerebras, DeepSeek, Qwen, Zhipu, GigaChat, YandexGPT,
-watsonx and litellm, in lower case with underscores.
+The words are those of OpenAI, Azure, Anthropic, Gemini and Vertex AI, Bedrock, Cohere, Mistral, OpenRouter, vLLM,
+SGLang, TGI, llama.cpp, Ollama, LM Studio, Groq, Together, Fireworks, Cerebras, DeepSeek, Qwen, Zhipu, GigaChat,
+YandexGPT, watsonx and litellm, in lower case with underscores.
 """
 
 from __future__ import annotations
@@ -69,16 +69,16 @@ _PARTS = (
     ("length", r"length|max_\w*tokens?|tokens?_limit|context_(?:window|limit|size)|output_limit|truncat"),
     ("tool_calls", r"tool|function_call"),
 )
-"""Parts of words that are not listed: what they say is clear all the same."""
+"""Parts of words that are not listed, but are clear nevertheless."""
 _LONGEST_WORD = 60
 _BROKEN = frozenset({"error", ABSENT})
 
 
 def finish_reason(said: Any, native: Any = None) -> tuple[str, bool]:
-    """Return the outcome of what a server says of an answer's end, and whether one of its words is not known.
+    """Return the outcome of a server's finish reason, and whether one of its words is unknown.
 
-    `native` is the word of the server behind a router or library, which may tell more: the worse of the two counts. A
-    word that is not known stays as it is.
+    `native` is the word of the server behind a router or library, which may be more precise: the worse of the two
+    counts. An unknown word stays unchanged.
     """
     first, second = _word(said), _word(native)
     outcome, behind = _outcome(first), _outcome(second)
@@ -94,7 +94,7 @@ def finish_reason(said: Any, native: Any = None) -> tuple[str, bool]:
 
 
 def with_known_finish_reasons(reply: Reply) -> Reply:
-    """Return a reply whose finish reasons are outcomes; one with another word is flagged."""
+    """Return a reply with outcomes as finish reasons; a reply with an unknown word is flagged."""
     if all(completion.finish_reason in _BY_OUTCOME for completion in reply.completions):
         return reply
     read = [finish_reason(completion.finish_reason) for completion in reply.completions]
@@ -104,9 +104,9 @@ def with_known_finish_reasons(reply: Reply) -> Reply:
 
 
 def broken_off(reply: Reply, where: str, remote: bool = True) -> ModelError | None:
-    """Return the error of a reply that broke off, with what it took all the same; None where it did not.
+    """Return the error of a reply that broke off, with its usage, or None.
 
-    It is worth another try, unless the answer is a recorded one.
+    It is worth another try, unless the answer was recorded.
     """
     broken = next((c.finish_reason for c in reply.completions if c.finish_reason in _BROKEN), None)
     if broken is None or (broken == ABSENT and not remote):
@@ -119,7 +119,7 @@ def broken_off(reply: Reply, where: str, remote: bool = True) -> ModelError | No
 
 
 def _word(said: Any) -> str:
-    """A finish reason in lower case with underscores; SGLang sends an object that names its type."""
+    """Return a finish reason in lower case with underscores; SGLang sends an object with its type."""
     if isinstance(said, dict):
         said = said.get("type")
     if not isinstance(said, str):

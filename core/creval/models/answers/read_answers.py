@@ -1,12 +1,8 @@
-"""How a reply is read before anybody sees it.
+"""Reads a reply before it is used.
 
-Thinking and marks of the chat template are taken out; answers that were cut at the limit and cut prompts are noticed.
-
-Marks of a model's chat template that a server left in the answer: end tokens, openings of a turn, boxes.
-
-A server that uses the wrong template, or shows special tokens, sends `m3</s>` or `<|begin_of_box|>42<|end_of_box|>`.
-
-The rules of the core by which answers are read, as a number.
+Removes thinking and marks of the chat template (end tokens, openings of a turn, boxes), and detects answers and prompts
+that were cut. A server that uses the wrong template, or shows special tokens, sends `m3</s>` or
+`<|begin_of_box|>42<|end_of_box|>`. READING is the version of these rules.
 """
 
 from __future__ import annotations
@@ -27,12 +23,11 @@ __all__ = ["READING", "read_answers", "reading_of", "without_template_tokens"]
 
 
 READING = 7
-
 """The version of the rules by which the core reads answers (`creval.models.answers.read_answers`, `creval.parsing`).
 
-Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
-its answers are read by it. One whose answers are all read keeps its own when it is resumed; where some are
-missing, today's rules read all of them.
+Raise it when the same answer may be read differently. Earlier rules are not kept as code: a run has one version, by
+which all its answers are read. A run whose answers are all read keeps its version when it is resumed; if some are
+missing, the current rules read all of them.
 
 1  what servers sent, read as it was
 2  thinking is taken out of answers, and answers that are cut at the limit are noticed
@@ -49,7 +44,7 @@ missing, today's rules read all of them.
 
 
 def reading_of(manifest: Mapping[str, Any]) -> int:
-    """Return the version that a run was begun with; manifests that name none are of the first."""
+    """Return the version with which a run began; manifests without one are of version 1."""
     return int(manifest.get("reading", 1))
 
 
@@ -89,8 +84,7 @@ _END = (
     r"|<(?:eos|EOS|eos_token|pad|PAD|unk|UNK|eot|EOT|eod|EOD|im_end|turn_end|seed:eos)>|<\|/[a-z]{1,20}\|>|</assistant>"
     r"|<(?:__)?end_of_(?:turn|utterance|text)(?:__)?>|<turn\|>|\[/?INST\]|\[(?:EOS|SEP|PAD)\]|\[\|endofturn\|\]|\[e~\["
 )
-
-"""A token that ends a turn, or any other special token: at the end of an answer none of them belongs to it."""
+"""A token that ends a turn, or any other special token: at the end of an answer none is part of it."""
 
 _ROLE = r"(?:system|user|assistant|model|human|tool)"
 
@@ -99,8 +93,7 @@ _OPENS = (
     rf"(?:<\|header_end\|>)?|<start_of_turn>\s*{_ROLE}?|<\|turn>\s*{_ROLE}?|<\|(?:user|human|system|observation)\|>"
     r"|<\uff5c(?:User|Assistant)\uff5c>|<\|(?:START_OF_TURN|USER|SYSTEM|CHATBOT)_TOKEN\|>|<s>\s*\[INST\]|\[INST\]"
 )
-
-"""What opens the next turn."""
+"""The opening of the next turn."""
 
 _BEGINS = (
     r"<\|start\|>assistant(?:<\|channel\|>final<\|message\|>)?|<\|channel\|>final<\|message\|>|<assistant>|\[BOS\]"
@@ -111,15 +104,13 @@ _BEGINS = (
     r"|<\|im_start\|>\s*assistant|<start_of_turn>\s*(?:model|assistant)\b|<\|turn>\s*model\b|<\|assistant\|>"
     r"|<\uff5cAssistant\uff5c>|<\|START_OF_TURN_TOKEN\|>(?:<\|CHATBOT_TOKEN\|>)?|<\|CHATBOT_TOKEN\|>|\[/INST\]"
 )
-
 """What may precede an answer."""
 
 _BOX = (
     r"(?<!`)<\|(?:begin|start)_of_(?:box|solution|answer|response|output)\|>"
     r"|<\|end_of_(?:box|solution|answer|response|output)\|>(?!`)|(?<!`)<\|(?:START|END)_RESPONSE\|>(?!`)"
 )
-
-"""What stands around an answer, or the part of it that counts."""
+"""Boxes around an answer, or around the part of it that counts."""
 
 
 class _Patterns(NamedTuple):
@@ -142,11 +133,11 @@ def _patterns() -> _Patterns:
 
 
 def without_template_tokens(completion: Completion, prompts: Iterable[str]) -> tuple[Completion, tuple[str, ...]]:
-    """Return a completion without the marks of a chat template, and the flags that say so.
+    """Return a completion without the marks of a chat template, and the resulting flags.
 
-    Gone are tokens at the end and at the beginning, boxes around the answer or a part of it, and all that follows an
-    end token behind which another turn opens. `</s>` stays where the answer has `<s>`, and so does every token that
-    the prompts hold. The text as it was sent is kept as `raw`; log-probabilities are cut to what is left.
+    Removed are tokens at the end and at the beginning, boxes around the answer or a part of it, and everything after an
+    end token that another turn follows. `</s>` stays if the answer has `<s>`, as do all tokens in the prompts. The text
+    as sent is kept as `raw`; log-probabilities are cut to the remaining text.
     """
     text = completion.text
     if not any(hint in text for hint in _HINTS):
@@ -164,7 +155,7 @@ def without_template_tokens(completion: Completion, prompts: Iterable[str]) -> t
 
 
 def _spans(text: str, prompts: Iterable[str]) -> list[tuple[int, int]]:
-    """The parts of a text that are the answer."""
+    """Return the spans of a text that are the answer."""
     named = _TaskTokens(text, prompts)
     last, first, box, next_turn = _patterns()
     start, end = 0, len(text)
@@ -185,7 +176,7 @@ def _spans(text: str, prompts: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Without the white space that a box leaves at the beginning and the end."""
+    """Return spans without the white space that a box leaves at the beginning and the end."""
     while spans and not text[slice(*spans[0])].strip():
         spans = spans[1:]
     while spans and not text[slice(*spans[-1])].strip():
@@ -199,7 +190,7 @@ def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class _TaskTokens:
-    """Whether a token is the task's own: the prompts hold it, or the answer opens what it closes."""
+    """Finds tokens that belong to the task: they are in the prompts, or close what the answer opens."""
 
     def __init__(self, text: str, prompts: Iterable[str]) -> None:
         self._opened = "<s>" in text
@@ -207,7 +198,7 @@ class _TaskTokens:
         self._joined: str | None = None
 
     def holds(self, token: str) -> bool:
-        """Whether the token is to be left alone."""
+        """Whether the token belongs to the task."""
         if token.strip() == "</s>" and self._opened:
             return True
         if self._joined is None:
@@ -216,32 +207,31 @@ class _TaskTokens:
 
 
 _LEAST_LIMIT = 16
-
-"""Complete answers reach a lower limit by coincidence."""
+"""Complete answers may reach a lower limit by coincidence."""
 
 _LEAST_WORDS = 64
 
 _CHARACTERS_A_TOKEN = 10
-
-"""No tokenizer puts more characters of a long text into a token than this on average."""
+"""The most characters per token of any tokenizer, on average over a long text."""
 
 _FIRST_WIDE = "\u2e80"
 
 _WIDE_A_TOKEN = 3
-
-"""Of Chinese, Japanese and Korean characters, which have no spaces between them, not more than this."""
+"""The same for Chinese, Japanese and Korean characters, which have no spaces between them."""
 
 
 def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
-    """Return a reply in the form in which it is parsed. Pure: alike for replies from network, cache and replay.
+    """Return a reply in the form in which it is parsed, the same for replies from network, cache and replay.
 
-    An answer that the server calls whole (`stop`) though it has exactly as many tokens as the limit that was sent is
-    cut: its finish reason becomes `length`. Thinking goes from the texts to the reasoning, unless the task keeps it.
-    Tokens of the chat template are taken out.
+    An answer that the server reports as complete (`stop`) with exactly as many tokens as the limit sent counts as cut:
+    its finish reason becomes `length`.
+
+    Thinking is moved from the texts to the reasoning, unless the task keeps it. Tokens of the chat template are
+    removed.
     """
     flags = list(reply.flags)
     completions = tuple(reply.completions)
-    if any(storable(each.text) != each.text for each in completions):  # of a provider that is no server
+    if any(storable(each.text) != each.text for each in completions):  # of a provider that is not a server
         completions = tuple(replace(each, text=storable(each.text)) for each in completions)
         reply = replace(reply, completions=completions)
     limit = _limit(request)
@@ -264,14 +254,14 @@ def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
 def _thoughtless(
     completions: tuple[Completion, ...], request: GenerateRequest, flags: list[str]
 ) -> tuple[Completion, ...]:
-    if request.keep_reasoning:  # a replay may have had it taken out when it was recorded
+    if request.keep_reasoning:  # in a replay it may have been removed when it was recorded
         return tuple(c if c.raw is None else replace(c, text=c.raw, raw=None) for c in completions)
     own: frozenset[str] | None = None
     changed = []
     for completion in completions:
         read, found = without_thinking(completion, request.own_tags)
         if found:
-            if own is None:  # looked for only now: almost no answer has such tags
+            if own is None:  # searched late: almost no answer has such tags
                 own = request.own_tags | tags_in(m.text for m in request.messages if m.role != "assistant")
             read, found = without_thinking(completion, own)
         changed.append(read)
@@ -292,13 +282,13 @@ def _without_tokens(
 
 
 def _limit(request: GenerateRequest) -> int | None:
-    """The limit of the answer's tokens that was sent, None where none was or it is too low to tell anything."""
+    """Return the limit of the answer's tokens that was sent; None without one, or if it is too low to be conclusive."""
     sent = [request.settings[name] for name in LIMITS if isinstance(request.settings.get(name), int)]
     return sent[0] if sent and sent[0] >= _LEAST_LIMIT else None
 
 
 def _prompt_is_cut(usage: Usage, request: GenerateRequest) -> bool:
-    """Whether the prompt's tokens, cached ones included, are less than half of what its characters need.
+    """Whether the prompt's tokens, including cached ones, are less than half of what its characters need.
 
     Tokens do not reach across white space, so there are at least as many of them as words.
     """

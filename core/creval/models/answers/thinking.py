@@ -1,9 +1,9 @@
-"""Thinking that a model wrote into its answer, and the answer without it.
+"""Separates the thinking that a model wrote into its answer from the answer.
 
 Servers that do not know a model's tags leave its thinking in the text: between two tags, before a closing tag alone
-(the prompt's template held the opening one), or after an opening tag that is never closed (the limit came first).
+(the opening one was in the prompt's template), or after an opening tag that is never closed (the limit was reached).
 
-Log-probabilities of an answer that is a part of what was sent.
+`kept_tokens` cuts log-probabilities to the rest of a text.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = ["kept_tokens", "tags_in", "tags_in_parameters", "without_thinking"]
 def kept_tokens(
     tokens: tuple[TokenLogprob, ...] | None, text: str, spans: list[tuple[int, int]]
 ) -> tuple[tuple[TokenLogprob, ...] | None, bool]:
-    """Return the tokens that lie in the spans of `text`, and whether they had to be left out.
+    """Return the tokens in the spans of `text`, and whether they had to be left out.
 
-    They are where they do not make up the text, or where one lies across the border of a span.
+    That is the case if the tokens do not form the text, or if one crosses the border of a span.
     """
     if tokens is None:
         return None, False
@@ -66,8 +66,7 @@ _NAMES = (
 )
 
 _RECIPIENT = r"[^<]{0,80}(?:<\|constrain\|>[^<]{0,40})?"
-
-"""What may stand between a channel's name and its message: who it is for, and the format of what it says."""
+"""Text between a channel's name and its message: the recipient, and the message's format."""
 
 _PAIRS = {
     "[think]": (r"\[THINK\]", r"\[/THINK\]"),
@@ -87,7 +86,7 @@ _FAMILIES = [*_NAMES, *_PAIRS]
 
 @functools.cache
 def _pattern() -> re.Pattern[str]:
-    """One pattern for all marks: `name` (with `slash`, where it closes), else `o<n>` opens and `c<n>` closes pair n."""
+    """Return a pattern for all marks: `name` (with `slash` if closing), else `o<n>` opens and `c<n>` closes pair n."""
     names = "|".join(sorted(_NAMES, key=len, reverse=True))
     parts = [
         rf"<(?P<slash>/)?(?P<name>{names})(?:\s[^<>]{{0,200}})?(?<!/)>",
@@ -102,8 +101,7 @@ def _pattern() -> re.Pattern[str]:
 _HINTS = ("<", "[THINK]", "[/THINK]", "\u25c1")
 
 _BARE = re.compile(r"\Aanalysis(?=\S)(.*)assistantfinal", re.DOTALL)
-
-"""Channels whose special tokens a server dropped, so that only their names are left."""
+"""Channels of which only the names are left because a server dropped the special tokens."""
 
 _BEFORE = (
     "<|start|>assistant",
@@ -141,7 +139,7 @@ class _Mark(NamedTuple):
 
 @dataclass(slots=True)
 class _Split:
-    """A text cut into its answer and its thinking, as spans. `ended` is False where the thinking never ends."""
+    """A text split into its answer and its thinking, as spans. `ended` is False if the thinking never ends."""
 
     answer: list[tuple[int, int]] = field(default_factory=list)
     thinking: list[tuple[int, int]] = field(default_factory=list)
@@ -149,7 +147,7 @@ class _Split:
 
 
 def tags_in(texts: Iterable[str]) -> frozenset[str]:
-    """Return the thinking tags that these texts (prompts) name: they are the task's own."""
+    """Return the thinking tags in these texts (prompts), which belong to the task."""
     found: set[str] = set()
     for text in texts:
         found.update(_FAMILIES[mark.family] for mark in _marks(text) if mark.family >= 0)
@@ -157,7 +155,7 @@ def tags_in(texts: Iterable[str]) -> frozenset[str]:
 
 
 def tags_in_parameters(parameters: Any, name: str = "") -> frozenset[str]:
-    """Return the thinking tags that a parser's parameters name: in a pattern, or as the value of a `tag`."""
+    """Return the thinking tags in a parser's parameters: in a pattern, or as the value of a `tag`."""
     if isinstance(parameters, Mapping):
         inner = [tags_in_parameters(value, str(key)) for key, value in parameters.items()]
         return frozenset().union(*inner)
@@ -173,12 +171,12 @@ def tags_in_parameters(parameters: Any, name: str = "") -> frozenset[str]:
 
 
 def without_thinking(completion: Completion, own_tags: frozenset[str]) -> tuple[Completion, tuple[str, ...]]:
-    """Return a completion whose thinking is moved from its text to its reasoning, and the flags that say so.
+    """Return a completion with its thinking moved from text to reasoning, and the resulting flags.
 
-    Whole blocks outside code fences are taken, what precedes a closing tag alone, and what follows a tag that is
-    never closed; then the text is empty, for there is no answer. The tags of `own_tags` are left alone. The text as it
-    was sent is kept as `raw`. Log-probabilities are cut to the answer's tokens where the tokens make up the raw text;
-    else they are left out.
+    Thinking is: complete blocks outside code fences, text before a closing tag alone, and text after a tag that is
+    never closed (the text is then empty, as there is no answer). The tags in `own_tags` are ignored. The text as sent
+    is kept as `raw`. Log-probabilities are cut to the answer's tokens if the tokens form the raw text; else they are
+    left out.
     """
     text = completion.text
     if completion.raw is not None or not _may_think(text):
@@ -202,7 +200,7 @@ def without_thinking(completion: Completion, own_tags: frozenset[str]) -> tuple[
 
 
 def _may_think(text: str) -> bool:
-    """Whether it is worth looking: almost no answer holds any of these."""
+    """Whether a search is worthwhile: almost no answer contains any of these."""
     return any(hint in text for hint in _HINTS) or text.startswith("analysis")
 
 
@@ -219,7 +217,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _split(text: str, own_tags: frozenset[str]) -> _Split | None:
-    """Cut a text, None where no thinking is in it."""
+    """Split a text; None if it contains no thinking."""
     bare = _BARE.match(text) if "channel" not in own_tags else None
     if bare:
         return _Split([(bare.end(), len(text))], [bare.span(1)])
@@ -242,7 +240,7 @@ def _split(text: str, own_tags: frozenset[str]) -> _Split | None:
         elif mark.opens:
             split.answer.append((position, mark.start))
             inside, position = mark.family, mark.end
-        else:  # what comes before a closing tag alone was thinking too
+        else:  # the text before a closing tag alone is thinking too
             split.thinking += [*split.answer, (position, mark.start)]
             split.answer, position = [], mark.end
         moved = True
@@ -255,7 +253,7 @@ def _split(text: str, own_tags: frozenset[str]) -> _Split | None:
 
 
 def _closes(mark: _Mark, inside: int, index: int, last_closing: Mapping[int, int]) -> bool:
-    """Whether a closing tag ends the open thinking: one of its own family, or another's where no own one follows."""
+    """Whether a closing tag ends the open thinking: one of the same family, or another if none of the same follows."""
     if mark.family == inside:
         return True
     if mark.family < 0:
@@ -269,7 +267,7 @@ def _is_code(text: str, mark: _Mark) -> bool:
 
 
 class _Fences:
-    """The code fences of a text, found as far as they are asked for, in time in proportion to its length."""
+    """The code fences of a text, searched as far as needed, in time proportional to its length."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -278,7 +276,7 @@ class _Fences:
         self._none_left = not ("```" in text or "~~~" in text)
 
     def cover(self, place: int, start: int) -> bool:
-        """Whether `place` lies in a fence that opens at or after `start` and is closed. Places must not go back."""
+        """Whether `place` is in a closed fence that opens at or after `start`. Places must not decrease."""
         self._cursor = max(self._cursor, start)
         while not self._none_left:
             if self._span[0] <= place < self._span[1]:
@@ -294,7 +292,7 @@ class _Fences:
         return False
 
     def _close(self, opening: re.Match[str]) -> None:
-        """Find the end of a fence. One that another with a language follows was never closed, and is none."""
+        """Find the end of a fence. It is not a fence if another with a language follows before its end."""
         for line in _FENCE.finditer(self._text, opening.end()):
             if line[2].strip():
                 opening = line
@@ -305,7 +303,7 @@ class _Fences:
 
 
 def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Leave out empty spans, what servers wrap around an answer, and white space at its beginning."""
+    """Return the spans that are not empty, without servers' wrappers around the answer and leading white space."""
     kept: list[tuple[int, int]] = []
     for start, end in spans:
         said = text[start:end]

@@ -1,6 +1,7 @@
-"""`baseline/floor` and `baseline/ceiling`: what chance and the best known solver reach, without a language model.
+"""The provider of `baseline/floor` and `baseline/ceiling`, and baselines that need no code.
 
-Baselines that need no code: a fixed answer, the doc's target, one of its choices at random.
+The floor is what chance reaches, the ceiling what the best known solver reaches, both without a language model. The
+baselines give a fixed answer, the doc's target, or one of its choices at random.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def _lacking(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
-    """Fill in the form in which the task expects its answers."""
+    """Render an answer in the form that the task expects."""
     text = number_text(value) if isinstance(value, float) else str(value)
     if form == "{{ answer }}":
         return text
@@ -49,7 +50,7 @@ def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Says the same to every doc."""
+    """Gives the same answer to every doc."""
 
     text: str
 
@@ -60,17 +61,17 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Target:
-    """Says the doc's target (of a list the first), in the form that the task's parsers read."""
+    """Answers with the doc's target (the first of a list), in the form that the task's parsers read."""
 
     field: str = "target"
     form: str = "{{ answer }}"
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being answered: it lacks the field."""
+        """Return why a doc cannot be answered (it lacks the field), or None."""
         return None if self.field in fields else _lacking(fields, self.field)
 
     def reply(self, turn: Turn) -> str:
-        """Return the target. Raises ScoringError where the doc has none."""
+        """Return the target. Raises ScoringError if the doc has none."""
         target = _field(turn, self.field)
         value = target[0] if isinstance(target, list) and target else target
         return _in_form(self.form, value, turn.doc)
@@ -78,20 +79,20 @@ class Target:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Says one item of a field at random: what guessing among the choices reaches."""
+    """Answers with one item of a field at random, like a guess among the choices."""
 
     field: str = "letters"
     form: str = "{{ answer }}"
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being answered: it lacks the field, or there is nothing to choose from."""
+        """Return why a doc cannot be answered (it lacks the field, or the field has no choices), or None."""
         if self.field not in fields:
             return _lacking(fields, self.field)
         items = fields[self.field]
         return None if isinstance(items, list) and items else f"its {self.field!r} holds no list to choose from"
 
     def reply(self, turn: Turn) -> str:
-        """Return one item. Raises ScoringError where the field holds none."""
+        """Return one item. Raises ScoringError if the field has none."""
         items = _field(turn, self.field)
         if not isinstance(items, list) or not items:
             raise ScoringError(f"the field {self.field!r} holds no list to choose from", where=turn.key.doc)
@@ -105,8 +106,8 @@ _TARGET = "target"
 class BaselineProvider:
     """A `Provider` that lets a task's own baseline answer.
 
-    `find` returns the baseline of a task. Each call gets its own random stream, made from the run's seed and the
-    sample's key, so that the order of samples changes nothing. Baselines run one at a time in a thread.
+    `find` returns the baseline of a task. Each call gets its own random stream, derived from the run's seed and the
+    sample's key, so that the order of samples does not matter. Baselines run one at a time in a thread.
     """
 
     traits = ProviderTraits(remote=False, cacheable=False, concurrency=1, free=True, verbatim=True)
@@ -119,8 +120,8 @@ class BaselineProvider:
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the baseline's answer.
 
-        Raises UsageError where the task has no such baseline or a part it needs is missing, FatalModelError where
-        the baseline fails on this doc.
+        Raises UsageError if the task has no such baseline or a part it needs is missing, FatalModelError if the
+        baseline fails on this doc.
         """
         answerer, context = self._baseline(request.origin.key.task)
         turns = [self._turn(request, context, index) for index in range(request.n)]
@@ -128,14 +129,14 @@ class BaselineProvider:
         return Reply(tuple(said), model=f"baseline/{self._name}", cost=0.0)
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
-        """Return the likelihoods of a baseline that is certain of the text it says. Raises as `generate` does."""
+        """Return the likelihoods of a baseline that is certain of its answer. Raises as `generate` does."""
         answerer, context = self._baseline(call.origin.key.task)
         turn = replace(self._turn(call, context, 0), requests=call.requests)
         said = await self._reply(answerer, turn, call.origin.role)
         return replace(certain(call, said.text), model=f"baseline/{self._name}")
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is open."""
 
     async def _reply(self, answerer: Baseline, turn: Turn, role: str) -> Completion:
         try:
@@ -148,7 +149,7 @@ class BaselineProvider:
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
-            if role != _TARGET:  # its question need not be about the doc, nor come with one
+            if role != _TARGET:  # its question need not be about the doc, or have one
                 what = f"baseline/{self._name} of {turn.key.task!r} answers docs, and not what this role is asked"
                 fix = f"Name a model: --role {role}=<provider>/<model>"
                 raise UsageError(what, where=f"--role {role}", fix=fix) from error
@@ -187,13 +188,13 @@ class BaselineProvider:
 
 
 def _stream(seed: int, name: str, origin: Origin, index: int) -> random.Random:
-    """The random stream of one completion."""
+    """Return the random stream of one completion."""
     text = "\x1f".join(str(part) for part in (seed, name, *origin.key, origin.role, origin.call, index))
     return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
 
 
 def check_baseline_name(name: str) -> None:
-    """Raises UnknownNameError for what is neither `floor` nor `ceiling`."""
+    """Raise UnknownNameError for a name other than `floor` and `ceiling`."""
     if name not in _NAMES:
         raise UnknownNameError("baseline", name, _NAMES, hint="There are baseline/floor and baseline/ceiling.")
 

@@ -1,4 +1,4 @@
-"""Log-likelihoods of a model that only says which text it means: a baseline, a recorded answer, a test's script."""
+"""Log-likelihoods of a model that only chooses a text: a baseline, a recorded answer, a test's script."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from creval.types.messages import Completion, Reply, TokenLogprob
 __all__ = ["certain"]
 
 _BYTE = -math.log(256)
-"""The log-probability of a byte where each is as probable as any other."""
+"""The log-probability of a byte if all are equally probable."""
 
 
 def certain(call: LoglikelihoodCall, said: str) -> Reply:
-    """Return the likelihoods of a model that is certain of the text it says, and knows nothing of any other.
+    """Return the likelihoods of a model that is certain of one text, and knows nothing about the others.
 
-    `said` is the label of a text, the text itself, or its place from 0. Its log-likelihood is 0, that of each other
-    one as if every byte were as probable as any other. Raises FatalModelError where none of several texts is meant.
+    `said` is the label of that text, the text itself, or its index from 0. Its log-likelihood is 0; for other texts all
+    bytes are equally probable. Raises FatalModelError if it is none of several texts.
     """
     place = _meant(call, said.strip())
     if place is None and call.output == "loglikelihood":

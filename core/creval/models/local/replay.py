@@ -1,4 +1,4 @@
-"""`replay/FILE` and `replay/RUN`: answers that were given before, from JSONL files."""
+"""The provider of `replay/FILE` and `replay/RUN`: recorded answers from JSON Lines files."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _LONGEST_LINE = 64 * 1024 * 1024
 
 
 class AnswerPlace(NamedTuple):
-    """A line: the number of its file, and the byte at which it begins."""
+    """The position of a line: the number of its file, and its first byte."""
 
     file: int
     start: int
 
 
 class AnswerIndex:
-    """Lines by the hash of what they answer: 18 bytes each, whatever they hold.
+    """Lines by the hash of the sample or question that they answer: 18 bytes each.
 
     Hashes may collide, so a look-up reads the line and compares.
     """
@@ -50,7 +50,7 @@ class AnswerIndex:
         self._hashes, self._starts, self._files = array("q"), array("q"), array("H")
 
     def add(self, key: tuple[Any, ...], place: AnswerPlace) -> None:
-        """Note a line. The keys' parts are texts and numbers."""
+        """Add a line. The parts of keys are texts and numbers."""
         self._hashes.append(hash(key))
         self._files.append(place.file)
         self._starts.append(place.start)
@@ -59,7 +59,7 @@ class AnswerIndex:
         return len(self._starts)
 
     def close(self) -> None:
-        """Make it ready to be asked."""
+        """Prepare the index for look-ups."""
         order = np.argsort(np.frombuffer(self._hashes, dtype=np.int64), kind="stable")
         for column in (self._hashes, self._starts, self._files):
             view = np.frombuffer(column, dtype=column.typecode)
@@ -73,7 +73,7 @@ class AnswerIndex:
         return [list(self._from(place, self._hashes[place])) for place in starts]
 
     def find(self, key: tuple[Any, ...]) -> Iterator[AnswerPlace]:
-        """Yield the lines that may be the one."""
+        """Yield the lines that may match."""
         wanted = hash(key)
         return self._from(bisect_left(self._hashes, wanted), wanted)
 
@@ -84,18 +84,18 @@ class AnswerIndex:
 
 
 class Replay:
-    """A `Provider` that gives back what a file holds, or all samples/*.jsonl of a run folder.
+    """A `Provider` that replays the answers in a file, or in all samples/*.jsonl of a run folder.
 
     One line per sample: {"task", "doc", "condition" ("default" where left out), "repeat" (0), "role" ("target"),
     "answers": [...]}. Call k of the role within the sample gets answers[k]; an answer is a completion, or a list of
-    them for a call that asks for several (one call that asks for all of them may also have them one by one). A
+    them for a call that asks for several (if one call asks for all answers, they may also be written one by one). A
     completion is a text, or {"text", "finish_reason", "reasoning", "refusal", "logprobs": [[token, number], ...],
     "tool_calls": [{"name", "arguments"}, ...]}.
-    A line of an earlier run's samples/<task>.jsonl does as well: it is replayed call by call. What its
-    calls/<role>.jsonl hold of scorers' questions answers a role that is asked the same messages.
+    A line of an earlier run's samples/<task>.jsonl is accepted too, and replayed call by call. The run's
+    calls/<role>.jsonl answer a role that is asked the same messages as by scorers then.
 
-    Only the place of each line is held in memory. A sample or call that the file lacks is a FatalModelError
-    that names it. Raises DataError where the file is missing or malformed.
+    Only the position of each line is kept in memory. A sample or call that the file lacks raises FatalModelError with
+    its name. Raises DataError if the file is missing or malformed.
     """
 
     traits = ProviderTraits(remote=False, cacheable=False, free=True, continues=True)
@@ -109,14 +109,14 @@ class Replay:
         self._ready = False
         with self._reading():
             for file in _files(path):
-                self._opened(file).close()  # a missing one shows at once
+                self._opened(file).close()  # a missing one is reported at once
 
     def _opened(self, file: Path) -> BinaryIO:
-        """Open a plain file; in a run folder no link is followed. Raises RunError, OSError."""
+        """Open a regular file; in a run folder links are not followed. Raises RunError, OSError."""
         return os.fdopen(open_plain(file if self._path.is_dir() else file.resolve()), "rb")
 
     def prepare(self) -> None:
-        """Index the place of each answer. Raises DataError where a file is malformed."""
+        """Index the position of each answer. Raises DataError if a file is malformed."""
         if self._ready:
             return
         self._ready = True
@@ -164,14 +164,14 @@ class Replay:
         return self._from_calls(line["calls"], request)
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
-        """Return the likelihoods that were recorded; of an answer alone, those of a model that is certain of it."""
+        """Return the recorded likelihoods; for a recorded answer, those of a model that is certain of it."""
         reply = await self.generate(call)
         if len(reply.completions) == len(call.requests) and all(c.logprobs is not None for c in reply.completions):
             return reply
         return replace(certain(call, reply.text), model=reply.model)
 
     def rest(self) -> None:
-        """Let go of the places; they are noted again where another answer is asked for."""
+        """Release the index; it is built again if another answer is requested."""
         self._shut()
         self._ready, self._places = False, AnswerIndex()
         self._asked, self._files, self._paths = {}, [], {}
@@ -204,7 +204,7 @@ class Replay:
             offset += len(text)
 
     def _check_twice(self) -> None:
-        """Raises DataError where two lines answer the same, with the place of the later one."""
+        """Raise DataError, with the position of the later line, if two lines answer the same."""
         found = []
         for places in self._places.colliding():
             known: set[tuple[SampleKey, str]] = set()
@@ -224,7 +224,7 @@ class Replay:
             )
 
     def _index_calls(self, file: BinaryIO, path: Path) -> None:
-        """Note the places of a ledger's answers; the last one that its asker could read stays."""
+        """Index the answers of a ledger; the last readable one to a question counts."""
         offset, keys = 0, dict[str, bytes]()
         for number, text in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
             if len(text) == _LONGEST_LINE:
@@ -242,14 +242,14 @@ class Replay:
             offset += len(text)
 
     def _keys(self, text: bytes, where: str) -> list[tuple[SampleKey, str]]:
-        """What the line answers: one role, or in a line of a run each role that was called."""
+        """Return what a line answers: one role, or for a line of a run each role that was called."""
         try:
             try:
                 line = orjson.loads(text)
             except ValueError:
                 line = parse_json(text.decode("utf-8", "surrogatepass"))
             if type(line) is dict and type(line.get("doc_id", line.get("doc"))) is not str:
-                line = parse_json(text.decode("utf-8", "surrogatepass"))  # a whole number may have lost digits
+                line = parse_json(text.decode("utf-8", "surrogatepass"))  # a large whole number may have lost digits
             return _answered(line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             raise DataError(
@@ -271,7 +271,7 @@ class Replay:
         return self._said(said[:wanted], request)
 
     def _said(self, said: list[Any], request: GenerateRequest) -> Reply:
-        """Return a reply of completions as they are written: texts, or objects."""
+        """Return a reply from completions as written: texts or objects."""
         whole = [{"text": each} if isinstance(each, str) else each for each in said]
         whole = [{"text": "", **each} if isinstance(each, dict) and each.get("tool_calls") else each for each in whole]
         if not all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in whole):
@@ -306,7 +306,7 @@ class Replay:
 
 
 def _answered(line: Any) -> list[tuple[SampleKey, str]]:
-    """Return what a line answers: (sample, role). Raises ValueError, KeyError, TypeError, AttributeError."""
+    """Return (sample, role) of a line. Raises ValueError, KeyError, TypeError, AttributeError."""
     doc = line["doc_id"] if "doc_id" in line else line["doc"]
     if isinstance(doc, dict):
         raise TypeError("doc is no name")
@@ -320,7 +320,7 @@ def _answered(line: Any) -> list[tuple[SampleKey, str]]:
 
 
 def _files(path: Path) -> list[Path]:
-    """The file itself, or the samples of a run folder."""
+    """Return the file itself, or the samples of a run folder."""
     if not path.is_dir():
         return [path]
     folder = path / "samples" if (path / "samples").is_dir() else path
@@ -335,7 +335,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _draw(origin: Origin) -> int:
-    """Which independent answer to a question is meant: the ledger puts it before the number of the attempt."""
+    """Return which independent answer to a question is meant; the ledger puts it before the number of the attempt."""
     return int(origin.identity[-2]) if origin.identity is not None else 0
 
 

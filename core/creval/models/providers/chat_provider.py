@@ -183,7 +183,6 @@ _JSON = {"Content-Type": "application/json"}
 _CONNECT_SECONDS = 30.0
 
 _STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.{0,40}\b(?:must be|only|required)\b"
-
 """What a server says that answers only as a stream."""
 
 _STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}

@@ -1,9 +1,9 @@
-"""JSON with a slip: where it ends, and what it was meant to be.
+"""Repairs faulty JSON: finds where it ends, and what was meant.
 
-Models write JSON by hand: with a comma too many or too few, with quotes or line breaks inside a text that are not
-escaped, with single or typographic quotes. The library json-repair reads such JSON. It also reads what is no JSON at
-all and makes up the rest of what was cut off, so it is only asked about a part that begins and ends like JSON, and
-what it gives is refused unless it holds every letter and digit of the part, in order and nothing else.
+Models make mistakes in JSON: a comma too many or too few, unescaped quotes or line breaks inside a text, single or
+typographic quotes. The library json-repair reads such JSON. It also accepts text that is not JSON, and invents the rest
+of JSON that was cut, so it only gets a part that begins and ends like JSON, and its result is refused unless it has
+exactly the letters and digits of the part, in order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["CUT", "MAX_REPAIRED", "TOO_LONG", "UNSURE", "Effort", "UnreadableErr
 MAX_REPAIRED = 50_000
 """Maximum length of faulty JSON that is repaired, in characters."""
 MAX_READS = 400_000
-"""Characters that the library may look at in one answer, each look counted; a slip takes about 3 a character."""
+"""The most character reads of the library in one answer; a small fault takes about 3 per character."""
 CUT = "the JSON in the answer is never closed"
 TOO_LONG = "the JSON in the answer is faulty and too long to be repaired"
 UNSURE = "the JSON in the answer is faulty, and what was meant is not certain"
@@ -47,9 +47,9 @@ _SWALLOWED = re.compile(
     r"""["'”’]\s*(?:[\]}:]|[,;]\s*["'“‘])|[\[{]\s*["'“‘]|[\]}]\s*,\s*[\[{"']|[\[{]\s*$|["”]\W{0,9}["“]"""
 )
 _NO_ITEM = re.compile(r"""[\s,:;"'`“”‘’\[\]{}()\\]+""")
-"""A text of marks alone: no item, but marks that the library took for one."""
+"""A text of marks alone: not an item, but marks that the library mistook for one."""
 _APART = re.compile(r"""[,:;\[\]{}\n]|["'“”‘’][^"'“”‘’]*["'“”‘’]""")
-"""What stands between two texts: a sign, or the end of one and the beginning of the other."""
+"""The separator of two texts: a sign, or the end of one and the beginning of the other."""
 _INCHES = re.compile(r"""(?:[^"]|(?<=[^\s,:\[{"])"(?!\s*[,:;\]}"]))*""")
 """A text whose double quotes all follow a word or number and precede another word."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
@@ -60,7 +60,7 @@ _CLOSING = {"]": "[", "}": "{"}
 
 
 class UnreadableError(ValueError):
-    """Faulty JSON that is not repaired: the `reason`, and the place after it where that is known (`end`)."""
+    """Faulty JSON that is not repaired: the `reason`, and the position after it if known (`end`)."""
 
     def __init__(self, reason: str, end: int | None = None) -> None:
         super().__init__(reason)
@@ -69,20 +69,20 @@ class UnreadableError(ValueError):
 
 
 class Effort:
-    """How often the library may still look at a character. It reads some texts in time that grows with their cube."""
+    """The character reads that the library has left: for some texts its time grows with the cube of their length."""
 
     def __init__(self, reads: int = MAX_READS) -> None:
         self.left = reads
 
     def spend(self, reads: int = 1) -> None:
-        """Count looks. Raises UnreadableError where there are none left."""
+        """Count reads. Raises UnreadableError if there are none left."""
         self.left -= reads
         if self.left < 0:
             raise UnreadableError(TOO_LONG)
 
 
 class _Counted(str):
-    """A text that counts how often its characters are looked at one by one."""
+    """A text that counts the reads of its single characters."""
 
     effort: Effort
 
@@ -105,18 +105,18 @@ class _Counted(str):
 
 
 def begins_json(text: str, at: int) -> bool:
-    """Whether the bracket at `at` opens JSON and not a remark: a text, a name or a number as an item follows it.
+    """Whether the bracket at `at` opens JSON, not a remark: a text, a name or a number as an item follows.
 
-    Words without quotes in brackets (`[ocean, justice]`, `[see note 1]`) are no JSON.
+    Words without quotes in brackets (`[ocean, justice]`, `[see note 1]`) are not JSON.
     """
     return _BEGIN.match(text, at) is not None
 
 
 def repair(text: str, at: int, effort: Effort) -> tuple[Any, int]:
-    """Return (the array or object that the faulty JSON at `at` was meant to be, the place after it).
+    """Return (the array or object meant by the faulty JSON at `at`, the position after it).
 
-    Raises UnreadableError where it is never closed or too long (no place after it is known then), or where it is not
-    certain what was meant.
+    Raises UnreadableError if it is never closed or too long (the position after it is then unknown), or if it is
+    uncertain what was meant.
     """
     part = text[at : at + MAX_REPAIRED]
     first = _FIRST.match(part)
@@ -136,10 +136,10 @@ def repair(text: str, at: int, effort: Effort) -> tuple[Any, int]:
 
 
 def _closing(text: str) -> tuple[int | None, Sequence[tuple[int, int]]]:
-    """Return (the place after the bracket that closes the first one, or None; the places of the texts in quotes).
+    """Return (the position after the bracket that closes the first one, or None; the spans of the texts in quotes).
 
-    A quote ends a text only before what may follow a text, so that quotes inside it do no harm; an outer bracket that
-    closes closes the inner ones too.
+    A quote ends a text only if the next characters may follow a text, so quotes inside a text are harmless. A closing
+    outer bracket also closes the inner ones.
     """
     stack: list[str] = []
     quoted: list[tuple[int, int]] = []
@@ -163,7 +163,7 @@ def _closing(text: str) -> tuple[int | None, Sequence[tuple[int, int]]]:
 
 
 def _in_double_quotes(text: str, quoted: Sequence[tuple[int, int]]) -> str:
-    """Write texts in single quotes, and those that hold a mark of inches (`10" tall`), as JSON has them.
+    """Rewrite texts in single quotes, and those with a mark of inches (`10" tall`), in JSON's double quotes.
 
     Nothing inside can then end the text.
     """
@@ -195,17 +195,17 @@ def _read(part: str, effort: Effort) -> Any | None:
         value = json_repair.loads(_Counted.of(part, effort), skip_json_loads=True)
     except UnreadableError:
         raise
-    except Exception:  # a library that reads whatever a model writes may fail in any way
+    except Exception:  # on models' texts the library may fail in any way
         return None
     return value if isinstance(value, list if part[0] == "[" else dict) else None
 
 
 def _is_certain(part: str, value: Any) -> bool:
-    """Whether all letters and digits of a part are in the value, in order, and no text took up brackets or keys."""
+    """Whether the value has all letters and digits of the part, in order, and no text absorbed brackets or keys."""
     text = _ESCAPE.sub(_unescaped, part)
     leaves = list(_leaves(value))
     if sum(leaf == "" for leaf in leaves) > text.count('""'):
-        return False  # a value that was left out is no empty text
+        return False  # a missing value is not an empty text
     at = 0
     for leaf in leaves:
         if isinstance(leaf, str):
@@ -237,7 +237,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Yield keys and single values in the order in which they are written."""
+    """Yield keys and single values in the order of the text."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield key

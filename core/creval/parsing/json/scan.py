@@ -1,8 +1,8 @@
 """Finding JSON values in the text of an answer, in bounded time.
 
-Models wrap JSON in prose and code fences, nest it, and write several drafts. Every opening bracket is tried with the
-real JSON decoder; the work of failing tries is added up, and the search ends when it exceeds a small multiple of the
-text's length. Hostile input therefore costs time proportional to its length.
+Models wrap JSON in prose and code fences, nest it, and write several drafts. The JSON decoder tries every opening
+bracket; the work of failed tries is added up, and the search ends when it exceeds a small multiple of the text's
+length. So hostile input takes time proportional to its length.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _TOO_DEEP = "the JSON in the answer is nested too deep"
 _LONGEST_HEADING = 400
 _OPENING = re.compile(r"[\[{]")
 _BARE_PAIR = re.compile(r"""\\?["'“‘]\w{1,64}\\?["'”’]\s{0,9}:\s{0,9}(?:\\?["'“‘]|[\[{])|[\[{,]\s{0,9}\\["']\w""")
-"""A name and its text in quotes: what is left of JSON without its brackets, or with all its quotes escaped."""
+"""A name and its text in quotes: the remains of JSON without brackets, or with all quotes escaped."""
 _BRACKET = re.compile(r"[\[\]{}]")
 _OPENER = {"]": "[", "}": "{"}
 _BETWEEN = " \t\r\n,;"
 _LINK = re.compile(r"""[ \t]*|\s*(?:[,;]\s*)?(?:["'“]?\w{1,64}["'”]?\s*:\s*)?|\s*[,;:]\s*""")
-"""What stands between two parts of one value: nothing, a comma, the name of the second."""
+"""The text between two parts of one value: nothing, a comma, the name of the second."""
 _CONTINUES = re.compile(r"""\s*(?:[,;:]\s*["'“‘\w-]|["'“‘]|\w[^\s,"]{0,64}["”])""")
 _QUOTES = "\"'”’"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """JSON from `start` up to `end` of the part of the text that was searched.
+    """JSON from `start` up to `end` of the searched part of the text.
 
-    `value` is an array or object, `repaired` whether it was faulty. Where it cannot be read there is a `fault`, the
-    reason, and no value. `heading` is the last line of the text before it.
+    `value` is an array or object, `repaired` whether it was faulty. If it cannot be read, there is a reason in `fault`
+    and no value. `heading` is the last line before it.
     """
 
     start: int
@@ -69,10 +69,10 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
 def scan(text: str) -> Sequence[Found]:
-    """Return the JSON arrays and objects of a text, outermost ones only, in order.
+    """Return the outermost JSON arrays and objects of a text, in order.
 
-    Faulty ones are repaired where it is certain what was meant. After one that is never closed nothing more is looked
-    for: what follows may be inside it.
+    Faulty ones are repaired if it is certain what was meant. The search ends at one that is never closed, as the rest
+    may be inside it.
     """
     found = []
     work = _WORK_PER_CHARACTER * len(text) + _FREE_WORK
@@ -87,7 +87,7 @@ def scan(text: str) -> Sequence[Found]:
             value, end = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
             work -= _WORK_PER_TRY + error.pos - at + error.pos // _LINE_COUNT_SPEED
-        except ValueError:  # a number that is too large, or NaN: where it stood is not reported
+        except ValueError:  # a number that is too large, or NaN; its position is not reported
             work -= len(text) - at
         except RecursionError:
             found.append(Found(at, len(text), fault=_TOO_DEEP))
@@ -113,7 +113,7 @@ def _mended(text: str, at: int, effort: Effort) -> Found:
 
 
 def _shallow(found: Found) -> Found:
-    """Return it as it is, or with a fault where it is nested deeper than any answer is."""
+    """Return it unchanged, or with a fault if it is nested deeper than any answer."""
     level = [found.value]
     for _ in range(_MAX_DEPTH):
         level = [inner for node in level for inner in _inside(node) if isinstance(inner, list | dict)]
@@ -127,10 +127,10 @@ def _inside(node: Any) -> Iterable[Any]:
 
 
 def json_places(text: str) -> Iterator[tuple[str, Sequence[Found]]]:
-    """Yield the places of an answer where JSON is looked for, in order, with what is there.
+    """Yield the places of an answer that may contain JSON, in order, with the JSON found there.
 
     They are the whole answer (named ""; then there is no other place), code fences (`fenced`; an unclosed last fence
-    reaches to the end), the text (`embedded`).
+    extends to the end), the text (`embedded`).
     """
     stripped = text.strip()
     found = scan(stripped)
@@ -154,9 +154,9 @@ def _headed(text: str, found: Sequence[Found], prose: str = "") -> Sequence[Foun
 
 
 def holds_json(text: str) -> bool:
-    """Whether a text holds JSON, sound or faulty, with a text, an object or a null in it, or pairs without brackets.
+    """Whether a text contains JSON, valid or faulty, with a text, an object or a null in it, or pairs without brackets.
 
-    Such an answer is never read as lines or as words between commas. `[1]` is a reference, and no such JSON.
+    Such an answer is never read as lines or as words between commas. `[1]` is a reference, not such JSON.
     """
     return _BARE_PAIR.search(text) is not None or any(
         each.fault is not None or _has_text(each.value) for each in scan(text)
@@ -173,15 +173,15 @@ def _has_text(value: Any) -> bool:
 
 
 def _with_damage(text: str, found: Sequence[Found]) -> Sequence[Found]:
-    """Return what was found, with one fault in place of values that belong together and were torn apart.
+    """Return the values found, with one fault in place of values that belong together but were torn apart.
 
-    The sign is a closing bracket that nothing opens, behind an item: `["a", "b"], "c"]`. One alone behind a whole value
-    does no harm. In time proportional to the text.
+    The sign is a closing bracket without an opening one, after an item: `["a", "b"], "c"]`. Alone after a complete
+    value it is harmless. Takes time proportional to the text.
     """
     whole: list[Found] = []
     starts = [*(each.start for each in found[1:]), len(text)]
     opened: Counter[str] = Counter()
-    for each, limit in zip(found, starts, strict=False):  # of nothing there is no start
+    for each, limit in zip(found, starts, strict=False):  # an empty list has no start
         whole.append(each)
         at = each.end
         for bracket in _brackets(text, at, limit):
@@ -201,7 +201,7 @@ def _brackets(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _close(text: str, whole: list[Found], at: int, bracket: int) -> None:
-    """Put a fault in place of what a closing bracket shows to be torn; `at` is where what it may close has ended."""
+    """Put a fault in place of values that a closing bracket shows to be torn; `at` is the end of what it may close."""
     between = text[at:bracket].rstrip(_BETWEEN)
     if not between:
         first = _first_linked(text, whole)
@@ -211,12 +211,12 @@ def _close(text: str, whole: list[Found], at: int, bracket: int) -> None:
         if _CONTINUES.match(between):
             first = _first_linked(text, whole)
             whole[first:] = [Found(whole[first].start, bracket + 1, fault=UNSURE)]
-        elif quote := re.search(r"[\"“]", between):  # a list of its own that lacks its opening bracket
+        elif quote := re.search(r"[\"“]", between):  # a separate list without its opening bracket
             whole.append(Found(at + quote.start(), bracket + 1, fault=UNSURE))
 
 
 def _first_linked(text: str, whole: Sequence[Found]) -> int:
-    """Return the number of the first of the values that hang together with the last one."""
+    """Return the index of the first of the values that are linked to the last one."""
     first = len(whole) - 1
     while first and _linked(text, whole[first - 1], whole[first]):
         first -= 1

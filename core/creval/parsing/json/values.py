@@ -1,11 +1,11 @@
 """Parsers `json_array` and `json_object`.
 
-Where the value is looked for, first place that holds a fitting one: the whole answer; code fences; the prose.
-Within a place the rule `choose` decides: `largest` (most items; among equals the last), `last` or `first`. A
-bracket pair that is no JSON (`[see note 1]`) is passed over; it never hides the list that follows.
+The value is searched in the whole answer, in code fences and in the prose; the first of these places with a fitting
+value counts. Within a place the rule `choose` decides: `largest` (most items; among equals the last), `last` or
+`first`. A pair of brackets that is not JSON (`[see note 1]`) is skipped and does not hide the list that follows.
 
-Faulty JSON is repaired (the route ends in `/repaired`) or it is a failure: one after the fitting values (before
-them where the first counts) may be what was meant, and then nothing is read.
+Faulty JSON is repaired (the route ends in `/repaired`) or is a failure: if it comes after the fitting values (before
+them with `first`), it may be the value that was meant, and nothing is read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ITEM_TYPES: Mapping[str, tuple[type, ...]] = {"string": (str,), "number": (int,
 
 
 class _Fitting(NamedTuple):
-    """A value that fits, and the place among what was found in its part of the answer."""
+    """A fitting value, and its index among the values found in its part of the answer."""
 
     value: Any
     at: int
@@ -37,7 +37,7 @@ class _Fitting(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """What a search through the places of an answer came to: values that fit, or a fault, or only a count."""
+    """The result of a search through the places of an answer: fitting values, or a fault, or only a count."""
 
     place: str
     fitting: Sequence[_Fitting]
@@ -46,7 +46,7 @@ class _Search(NamedTuple):
 
 
 def _search(text: str, fitting_in: Callable[[Any], Iterator[Any]], choose: str) -> _Search:
-    """Look through the places of an answer, up to the first that holds a fitting value or a fault."""
+    """Search the places of an answer, up to the first with a fitting value or a fault."""
     seen = 0
     for place, found in json_places(text):
         fitting = [
@@ -63,7 +63,7 @@ def _search(text: str, fitting_in: Callable[[Any], Iterator[Any]], choose: str) 
 
 
 def _fault(found: Sequence[Found], fitting: Sequence[_Fitting], choose: str) -> str | None:
-    """Return the fault that makes it uncertain which value counts, if there is one."""
+    """Return the fault that makes it uncertain which value counts, if any."""
     if not fitting:
         doubtful: Sequence[Found] = found
     elif choose == "first":
@@ -78,7 +78,7 @@ def _route(name: str, place: str, repaired: bool) -> str:
 
 
 class _Ambiguous(Exception):
-    """One object holds several lists that fit equally well."""
+    """One object has several lists that fit equally well."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,13 @@ class JsonArray(Extractor):
     """The JSON array in an answer.
 
     `items`: only arrays all of whose items are of this type count (`any`, `string`, `number`, `object`).
-    `minimum`: only arrays with at least so many items count. `choose`: see the module.
+    `minimum`: only arrays with at least this many items count. `choose`: see the module.
 
-    Of several arrays that `largest` chooses from the one counts whose line before calls it final, where one does.
-    In an object the array is the one called `key`, in whatever letter case and however deep; without a `key`, or where
-    nothing is called so, the only one that fits. Several are a failure, except that `largest` without a `key` takes one
-    that is larger than all others, and `first` and `last` those of the object. `field`: of an array of objects the
-    texts of this field count (an item that is a text counts as it is). An array that holds only an array or an object
-    is opened.
+    With `largest`, an array that the line before it calls final wins over the others. In an object the array is the
+    member `key`, in any letter case and at any depth; without a `key`, or without such a member, the only array that
+    fits. Several are a failure, except that `largest` without a `key` takes one that is larger than all others, and
+    `first` and `last` take those of the object. `field`: of an array of objects the texts of this field are the items
+    (an item that is a text stays as it is). An array that contains only an array or an object is opened.
     """
 
     items: Literal["any", "string", "number", "object"] = "any"
@@ -131,7 +130,7 @@ class JsonArray(Extractor):
         )
 
     def take(self, rows: list[Any]) -> list[Any] | None:
-        """Return the items of an array that fits, else None."""
+        """Return the items of a fitting array, else None."""
         if self.field is not None and any(isinstance(row, dict) for row in rows):
             rows = [self.called(row, self.field) if isinstance(row, dict) else row for row in rows]
             if not all(isinstance(row, str) for row in rows):
@@ -145,14 +144,14 @@ class JsonArray(Extractor):
 
     @staticmethod
     def called(row: Mapping[str, Any], name: str) -> Any:
-        """Return what an object holds under a name; else under the only one that differs in letter case or signs."""
+        """Return an object's value under a name, else under the only name that differs just in letter case or signs."""
         if name in row:
             return row[name]
         alike = [member for each, member in row.items() if _plain(each) == _plain(name)]
         return alike[0] if len(alike) == 1 else None
 
     def _fitting(self, value: Any) -> Iterator[list[Any]]:
-        """Yield the array that fits in a value that is in the answer (`first`, `last`: all in their order)."""
+        """Yield the fitting array in a value of the answer (`first`, `last`: all in their order)."""
         while isinstance(value, list):
             taken = self.take(value)
             if taken is not None:
@@ -202,7 +201,7 @@ def _plain(name: str) -> str:
 
 
 def _members(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the members of an object by name, those of an object inside it after it."""
+    """Yield the members of an object by name, followed by those of objects inside it."""
     queue = [value]
     for node in queue:
         for name, member in node.items():
@@ -262,7 +261,7 @@ class JsonObject(Extractor):
 
 
 def _dig(value: Any, path: str) -> tuple[Any, bool]:
-    """Follow a dotted path; return what is there and whether anything is."""
+    """Follow a dotted path; return the value there and whether there is one."""
     for part in path.split("."):
         if not isinstance(value, dict) or part not in value:
             return None, False
