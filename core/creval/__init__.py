@@ -5,7 +5,7 @@ The names below are the whole public Python API; everything is imported on first
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers know the name; `typing` would hold up the start, and Ctrl-C within it
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` would delay the start, and Ctrl-C during it
 if TYPE_CHECKING:
     from creval.api import RunOptions, RunResult, run
     from creval.errors import CrevalError
@@ -41,7 +41,7 @@ _HOMES = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Import a public name when it is first asked for (PEP 562)."""
+        """Import a public name on first use (PEP 562)."""
         import importlib
 
         if name == "__version__":

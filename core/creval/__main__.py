@@ -1,7 +1,7 @@
 """The entry point, of `creval` and of `python -m creval`.
 
-Nothing is imported at its top: the command line takes a tenth of a second to import, and Ctrl-C within that time ends
-the command in one word, as it does later. From then on `creval.cli.signals` takes the signals.
+Nothing is imported at the top: importing the command line takes a tenth of a second, and Ctrl-C during that time ends
+the command with one word, as it does later. After that `creval.cli.signals` handles signals.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ def main() -> None:
         import gc
         import signal
 
-        gc.disable()  # a fifth of a short run would go into looking through fresh modules; see creval.garbage
+        gc.disable()  # examining fresh modules would take a fifth of a short run; see creval.garbage
 
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # one that is ignored stays ignored
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # an ignored signal stays ignored
             signal.signal(signal.SIGINT, _end)  # raised within an import, the exception could be swallowed there
         from creval.cli.main import main as command_line
     except KeyboardInterrupt:
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _end(*_: object) -> None:
-    """End the process at once: nothing has begun that would have to be finished."""
+    """End the process at once: nothing has started that would have to be finished."""
     import os
 
     try:

@@ -1,4 +1,4 @@
-"""The Python API: the same power as the command line."""
+"""The Python API, with the same features as the command line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RunResult:
 
     @property
     def status(self) -> str:
-        """`done`, or `budget` where the budget stopped it."""
+        """`done`, or `budget` if the budget stopped it."""
         return str(self.results["status"])
 
     @property
@@ -43,7 +43,7 @@ class RunResult:
     def metrics(self, task: str) -> Metrics:
         """Return the metrics of a task over all conditions, by name: plain dictionaries. Raises UnknownNameError.
 
-        `result["rat"]["accuracy"]["value"]` says the same in short; a notebook completes the names of tasks.
+        `result["rat"]["accuracy"]["value"]` is the short form; notebooks complete the names of tasks.
         """
         found = of_task(self.results, task)
         if found is None:
@@ -102,13 +102,13 @@ def run(
 ) -> RunResult:
     """Run tasks (names, suites, YAML paths) on a model and return the result.
 
-    `observer` is notified of what happens. `seat` is where a person answers, where the model is `human/NAME`
-    (default: the terminal). `progress` shows how far the run is, next to the observer: True always, in a notebook
-    as a bar and elsewhere on standard error; None in a notebook alone; False never.
+    `observer` is notified of events. `seat` is where a person answers if the model is `human/NAME` (default: the
+    terminal). `progress` shows the progress of the run, in addition to the observer: True always (in a notebook as a
+    bar, elsewhere on standard error), None only in a notebook, False never.
 
     Raises CrevalError: UnknownNameError, TaskError, DataError, MissingPartError, RunError ... before the first call.
-    A failed sample raises nothing; see its status. Where an event loop is running (a notebook), the run has a
-    thread and a loop of its own; an interrupt ends it in order, and what is finished is saved.
+    A failed sample raises nothing; see its status. If an event loop is already running (in a notebook), the run uses
+    its own thread and loop; an interrupt ends it cleanly, and finished samples are saved.
     """
     from creval.engine.progress.terminal import showing
     from creval.engine.run import run_new
@@ -121,7 +121,7 @@ def run(
 
 
 def load_result(folder: str | Path) -> RunResult:
-    """Read the result of a finished run. Raises RunError where there is none, or its results.json is damaged."""
+    """Read the result of a finished run. Raises RunError if there is none, or if results.json is damaged."""
     from creval.errors import RunError
     from creval.opener import read_json
     from creval.runs.folder import RunFolder, check_form

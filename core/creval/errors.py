@@ -1,28 +1,26 @@
 """Every exception that creval raises on purpose, as one tree.
 
     CrevalError
-    ├── UsageError                 the command or call asks for something that cannot be
+    ├── UsageError                 the command or call asks for something impossible
     │   ├── UnknownNameError       no task, model, plugin, component ... of that name
     │   └── MissingPartError       a package, model, vector file or system tool is absent
     ├── TaskError                  a task, suite or template is wrong; carries every problem found
     ├── PluginError                a plugin could not be loaded or breaks the rules
     ├── DataError                  a dataset is missing, altered or malformed
-    ├── RunError                   a run folder is locked, damaged or of another shape
-    │   └── DetachedError          no error: batches are pending, and the run is resumed later
-    ├── ModelError                 a model call failed
+    ├── RunError                   a run folder is locked, damaged or has another format
+    │   └── DetachedError          not a failure: batches are pending, resume the run later ├── ModelError
+    a model call failed
     │   ├── RetryableModelError    may succeed later: 429, 5xx, reset connection, time-out
     │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request
     │       └── ContextLengthError the question is too long for the model
     ├── ScoringError               an answer could not be scored: no vector, no judge, NaN
-    │   ├── MisshapenError         a component gave something else than the plugin interface says
-    │   └── SandboxError           a program could not be started in the sandbox
+    │   ├── MisshapenError         a component returned something that the plugin interface forbids │   └── SandboxError
+    a program could not be started in the sandbox
     └── BudgetError                the run reached --max-cost or --max-calls
 
 Two rules hold everywhere. A failed *sample* is data, not a crash: `ModelError` and `ScoringError`
-end in the sample's status and reason. A failed *request of the user* is one clear message that says
-what is wrong, where, and what to do; the command line prints it without a traceback.
-
-Nearest valid words, for every message that says "unknown ...".
+end in the sample's status and reason. A failed *request of the user* is one clear message that says what is wrong,
+where, and what to do; the command line prints it without a traceback.
 """
 
 from __future__ import annotations
@@ -60,7 +58,7 @@ __all__ = [
 
 
 def nearest(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """Return up to `limit` names of `known` that look like `word`, best first; empty where none is near.
+    """Return up to `limit` names of `known` that look like `word`, best first; empty if none is similar.
 
     A qualified name (`plugin/task`) also matches on its last part, so that a right word in the wrong
     namespace is found.
@@ -104,8 +102,8 @@ _FEW = 12
 class UnknownNameError(UsageError):
     """No thing of this kind has this name.
 
-    `known` is the full list of valid names; the nearest ones are put into the fix, or all where none is near and
-    there are few.
+    `known` is the full list of valid names; the fix lists the nearest ones, or all of them if none is similar and there
+    are few.
     """
 
     def __init__(
@@ -127,7 +125,7 @@ class UnknownNameError(UsageError):
 class MissingPartError(UsageError):
     """A package, model, vector file, key or system tool is absent; the fix is a command to run.
 
-    `fetched` is True where only the network is missing: without --offline the part is fetched on first use.
+    `fetched` is True if only the network is missing: without --offline the part is fetched on first use.
     """
 
     def __init__(self, what: str, *, where: str | None = None, fix: str | None = None, fetched: bool = False) -> None:
@@ -174,13 +172,13 @@ class RunError(CrevalError):
 
 
 class DetachedError(RunError):
-    """The run was left while its batches are pending (`--detach`); the fix collects them."""
+    """The run stopped while its batches are pending (`--detach`); the fix collects them."""
 
     exit_code = 4
 
 
 class ModelError(CrevalError):
-    """A model call failed. `http_status` is the HTTP status where there was one, `lost` what its tries took."""
+    """A model call failed. `http_status` is the HTTP status, if any, `lost` the usage of its tries."""
 
     def __init__(
         self, what: str, *, where: str | None = None, fix: str | None = None, http_status: int | None = None
@@ -207,11 +205,11 @@ class RetryableModelError(ModelError):
 
 
 class FatalModelError(ModelError):
-    """A call that will not succeed however often it is tried.
+    """A call that will never succeed, however often it is tried.
 
-    `every_call` is True where the cause lies in no single sample (wrong key, unknown model, a parameter that
-    the model refuses): every further call of the task would end the same way. `closed` is True where it lies in no
-    request at all (the key, the account, the address): nothing more need be asked of the model.
+    `every_call` is True if the cause is not a single sample (wrong key, unknown model, a parameter that the model
+    refuses): every further call of the task would fail the same way. `closed` is True if the cause is not the request
+    (but the key, the account, the address): the model need not be asked again.
     """
 
     def __init__(
@@ -230,7 +228,7 @@ class FatalModelError(ModelError):
 
 
 class ContextLengthError(FatalModelError):
-    """The question, with the room for its answer, does not fit into the model's context; a shorter one may."""
+    """The question and the space for its answer do not fit into the model's context; a shorter one may."""
 
 
 class ScoringError(CrevalError):
@@ -238,15 +236,15 @@ class ScoringError(CrevalError):
 
 
 class MisshapenError(ScoringError):
-    """A component gave something else than the plugin interface says: no Score, no Parsed, a score of another name."""
+    """A component broke the plugin interface: it returned no Score or Parsed, or a score of another name."""
 
 
 class SandboxError(ScoringError):
-    """The sandbox failed before a program's first instruction; what a program does after that is its own result."""
+    """The sandbox failed before a program started; anything that happens after the start is the program's result."""
 
     @classmethod
     def before(cls, words: str) -> SandboxError:
-        """Return the error with what the system said."""
+        """Return the error with the system's message."""
         return cls(f"a program could not be started: {words}", where="sandbox", fix="Try: creval sandbox check")
 
 

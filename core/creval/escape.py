@@ -7,14 +7,14 @@ from typing import Any
 
 __all__ = ["json_text", "odd_sign", "storable", "visible"]
 
-# Control characters but tab and newline, marks that turn the order of a line around, lone surrogates.
+# Control characters except tab and newline, marks that change the direction of a line, lone surrogates.
 _HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def visible(text: str, limit: int | None = None) -> str:
-    """Return a text whose control characters are written out (`\\x1b`), so that it cannot steer the terminal.
+    """Return a text with its control characters escaped (`\\x1b`), so that it cannot control the terminal.
 
-    Of a text longer than `limit` characters the beginning is returned, with an ellipsis.
+    A text longer than `limit` characters is cut and ends with an ellipsis.
     """
     if limit is not None and len(text) > limit:
         text = text[:limit] + "…"
@@ -24,7 +24,7 @@ def visible(text: str, limit: int | None = None) -> str:
 
 
 def json_text(data: Any, indent: int | None = 2, allow_nan: bool = True) -> str:
-    """Return plain data as JSON for a terminal: with JSON's own escapes for what `visible` writes out."""
+    """Return plain data as JSON for a terminal, with JSON's own escapes for the characters that `visible` escapes."""
     import json  # not at the start, which --help waits for
 
     text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=allow_nan)
@@ -32,13 +32,13 @@ def json_text(data: Any, indent: int | None = 2, allow_nan: bool = True) -> str:
 
 
 def odd_sign(path: str) -> str | None:
-    """Return the first sign of a path that nobody types on purpose (a line break, a control character), written out."""
+    """Return the first character of a path that nobody types on purpose (a control character ...), escaped."""
     found = re.search(rf"{_HIDDEN}|[\n\t]", path)
     return None if found is None else ascii(found.group())[1:-1]
 
 
 def storable(text: str) -> str:
-    """Replace lone surrogates, which JSON can hold and no file can."""
+    """Replace lone surrogates, which JSON can contain but files cannot."""
     if text.isascii():
         return text
     try:

@@ -1,4 +1,4 @@
-"""How a value is shown: one rule for all tables, on the terminal, in files and in notebooks."""
+"""How values are shown: one rule for all tables, on the terminal, in files and in notebooks."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def _single(things: str) -> str:
 
 
 def decimals(value: float) -> int:
-    """Return after how many decimals a value is cut: 3 below 10, 2 below 100, else 1.
+    """Return the number of decimals of a value: 3 below 10, 2 below 100, else 1.
 
-    A value below 0.01 gets as many more as its first two digits take.
+    A value below 0.01 gets as many as its first two digits need.
     """
     size = abs(value)
     if not math.isfinite(size) or round(size, 2) >= 100:
@@ -63,7 +63,7 @@ def decimals(value: float) -> int:
 
 
 def number(value: float, places: int | None = None) -> str:
-    """Render a float with `places` decimals (default: `decimals`); below a millionth with an exponent."""
+    """Format a float with `places` decimals (default: `decimals`); below a millionth with an exponent."""
     if not math.isfinite(value):
         return f"{value:g}"
     if places is None:
@@ -82,7 +82,7 @@ def interval(metric: Mapping[str, Any]) -> str | None:
 
 
 def cell(value: Any) -> str:
-    """Render one value: `–` for none, floats by `number`, no control characters."""
+    """Format one value: `–` for None, floats by `number`, no control characters."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -102,7 +102,7 @@ def numeric(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[bool]
 
 
 def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], below: Sequence[str] = ()) -> str:
-    """Return a table for a notebook: escaped, numbers to the right, with lines of notes `below` it."""
+    """Return a table for a notebook: escaped, numbers right-aligned, with lines of notes `below` it."""
     sides = ["right" if right else "left" for right in numeric(columns, rows)]
 
     def line(tag: str, values: Sequence[Any]) -> str:
@@ -116,7 +116,7 @@ def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 
 
 def some(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names, and the number of others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -139,7 +139,7 @@ def fold_name(name: str, width: int) -> str:
 def without_empty(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], optional: Sequence[str] | None = None
 ) -> tuple[list[str], list[list[Any]]]:
-    """Return a table without the columns that hold None in every row: of `optional`, or of all columns."""
+    """Return a table without those of the `optional` columns (default: all) that hold None in every row."""
     leave = columns if optional is None else optional
     keep = [i for i, name in enumerate(columns) if name not in leave or any(row[i] is not None for row in rows)]
     return [columns[i] for i in keep], [[row[i] for i in keep] for row in rows]

@@ -1,4 +1,4 @@
-"""When the collector of cyclic garbage works: not while a command is imported, which makes objects that all stay."""
+"""Starts garbage collection after a command is imported: objects created by imports are never garbage."""
 
 from __future__ import annotations
 

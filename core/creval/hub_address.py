@@ -1,4 +1,4 @@
-"""Whether the Hugging Face Hub answers at all: its own libraries would ask again for a minute before they say so."""
+"""Checks whether the Hugging Face Hub answers: its own libraries would retry for a minute before they fail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.request import getproxies
 __all__ = ["hub_address", "hub_answers"]
 
 _PATIENCE = 5.0
-"""Seconds in which a connection has to come about."""
+"""Seconds within which a connection must be established."""
 
 
 def hub_address() -> str:

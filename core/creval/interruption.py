@@ -1,4 +1,4 @@
-"""What asks a run to end: Ctrl-C, or a signal that means the same."""
+"""Interruption of a run: by Ctrl-C, or a signal with the same meaning."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["CURRENT", "Interruption"]
 
 
 class Interruption:
-    """Whether a signal has asked this command to end, and the task of the event loop that then has to.
+    """Whether a signal has asked this command to end, and the task of the event loop to cancel then.
 
-    `signal` is its number, None as long as there was none. `resume_command` is the command that resumes the run.
+    `signal` is the signal's number, or None. `resume_command` is the command that resumes the run.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Interruption:
 
     @contextmanager
     def cancels(self, task: asyncio.Task[object]) -> Iterator[None]:
-        """Let a signal cancel this task, within which everything else runs, in place of raising anywhere."""
+        """Let a signal cancel this task, in which everything else runs, instead of raising an exception anywhere."""
         self._task = task
         try:
             yield
@@ -34,7 +34,7 @@ class Interruption:
             self._task = None
 
     def stop(self, number: int) -> None:
-        """Take a signal. Raises KeyboardInterrupt where no event loop is at work. Call it in the main thread."""
+        """Handle a signal. Raises KeyboardInterrupt if no event loop is running. Call it in the main thread."""
         self.signal = number
         if self._task is None:
             raise KeyboardInterrupt
@@ -42,4 +42,4 @@ class Interruption:
 
 
 CURRENT: ContextVar[Interruption | None] = ContextVar("creval_interruption", default=None)
-"""What listens to signals in this command; None in scripts and notebooks, which do as Python does."""
+"""The interruption of this command; None in scripts and notebooks, where Python handles signals."""

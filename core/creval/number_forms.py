@@ -1,4 +1,4 @@
-"""The digits, signs and LaTeX of numbers in one plain form, which `creval.numerals` reads."""
+"""Converts the digits, signs and LaTeX of numbers to one plain form, which `creval.numerals` reads."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["DECIMAL", "DOUBT", "JOIN", "SLASH", "THIN", "plain_form"]
 
 DECIMAL = re.compile(r"(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})")
 THIN = "\u202f"  # a space that joins groups of digits
-SLASH = "\u2044"  # of a fraction that is one number, wherever it is
+SLASH = "\u2044"  # of a fraction that is always one number
 JOIN = "\u2064"  # between the whole part of a mixed number and its fraction
-DOUBT = "\ue000"  # LaTeX that is a value, but no number
+DOUBT = "\ue000"  # LaTeX that is a value, but not a number
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺"
 _FROM_SUPERSCRIPTS = str.maketrans(_SUPERSCRIPTS, "0123456789-+")
 _SIGNS = str.maketrans(
@@ -76,7 +76,7 @@ _BRACED_POWER = re.compile(r"\^ ?\{ ?([-+]?[\d°]{1,9}) ?\}")
 
 
 def plain_form(text: str) -> str:
-    """Return a text with the digits and signs of other scripts and of LaTeX as one set of ASCII ones."""
+    """Return a text with digits and signs of other scripts and of LaTeX replaced by ASCII."""
     if "&" in text:
         text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
     if "<s" in text.lower():
@@ -105,7 +105,7 @@ def _without_tex(text: str) -> str:
     text = text.replace("{,}", ",").replace("{.}", ".").replace("\\!", "")
     text = _TEX_MARK.sub(r"\1", _TEX_GROUP.sub(THIN, text))
     text = re.sub(r"\\[()\[\],;: ]", " ", text)
-    for _ in range(3):  # one in another
+    for _ in range(3):  # nested ones
         text = _WRAPPER.sub(r" \1 ", text)
     text = _FUNCTION.sub(DOUBT, _QUANTITY.sub(r"\1 \2", text))
     text = _FRACTION.sub(_fraction, _OVER.sub(r"\\frac{\1}{\2}", text))

@@ -1,7 +1,7 @@
 """Numbers as people and models write them: read exactly, compared exactly, printed in their shortest form.
 
-One reader for answers, targets, baselines, columns of data and verdicts. What cannot be read whole is no number:
-`read_numeral` raises and `last_numeral` raises, and neither gives a part of it. docs/parsing.md holds the rules.
+One reader serves answers, targets, baselines, columns of data and verdicts. Text that cannot be read as a whole is not
+a number: `read_numeral` and `last_numeral` raise, and never return a part of it. docs/parsing.md has the rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_CHUNKS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Numeral:
-    """A number that was read: its exact value, and the unit, currency or percent sign written with it."""
+    """A number in a text: its exact value, and the unit, currency or percent sign written with it."""
 
     value: Decimal
     unit: str = ""
@@ -47,9 +47,9 @@ class Numeral:
 
 
 def decimal_of(value: float | Decimal | str) -> Decimal:
-    """Return the exact value of a number; of a float that of its shortest decimal form, of a text the number in it.
+    """Return the exact value of a number: for a float that of its shortest decimal form, for a text the number in it.
 
-    Raises ValueError for a text that is no number as a whole, and for one that is not finite.
+    Raises ValueError for a text that is not a number as a whole, and for a number that is not finite.
     """
     if isinstance(value, str):
         return read_numeral(value).value
@@ -60,9 +60,9 @@ def decimal_of(value: float | Decimal | str) -> Decimal:
 
 
 def number_of(value: Decimal) -> int | float:
-    """Return a decimal as JSON data: a float where it is the same number, else an int, else the nearest float.
+    """Return a decimal as JSON data: a float if it is the same number, else an int, else the nearest float.
 
-    What is written as a whole number is one: only a float of exactly that value, written so, is the same.
+    A number written as a whole number stays one: only a float with exactly that value and form is the same.
     """
     nearest = float(value)
     if math.isfinite(nearest):
@@ -94,7 +94,7 @@ def same_number(one: float | Decimal | str, other: float | Decimal | str) -> boo
 
 
 def _rounded(exact: Decimal) -> float | None:
-    """Return the nearest float of a decimal with more digits than a float holds, else None."""
+    """Return the float nearest to a decimal with more digits than a float has, else None."""
     return float(exact) if len(exact.as_tuple().digits) > _FLOAT_DIGITS else None
 
 
@@ -106,7 +106,7 @@ _COMMA_BODY = r"(?:%s|[0-9]{1,400})(?:,[0-9]{1,400})?"
 _POWER = r"(?:[eE](?P<exponent>[-+]?[0-9]{1,5})| ?[×xX*] ?10 ?\^ ?(?P<power>[-+]?[0-9]{1,5}))?"
 _ONE = re.compile(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + THIN + chr(39)))}){_POWER}")
 _ONE_COMMA = re.compile(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + THIN + chr(39)))}){_POWER}")
-_LOOSE = re.compile(  # where nothing else is there: groups after a space, groups of India
+_LOOSE = re.compile(  # if there is nothing else: groups after a space, groups of India
     rf"(?P<body>(?:[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}|[1-9][0-9]?(?:,[0-9]{{2}}){{1,132}},[0-9]{{3}})"
     rf"(?:\.[0-9]{{1,400}})?){_POWER}"
 )
@@ -115,9 +115,9 @@ _RATIO = re.compile(rf"(?:([0-9]{{1,15}})[{JOIN} ])?([0-9.]{{1,400}}) ?([/{SLASH
 
 
 def _value(text: str, comma: bool, whole: bool) -> Decimal | None:
-    """Return the number that a text without sign and unit is; None where it is none or may be several.
+    """Return the number in a text without sign and unit; None if it is not a number or may be several.
 
-    `whole` where nothing else is in the answer field: a slash is a division then, and a space may join groups.
+    `whole`: nothing else is in the answer field, so a slash is a division and a space may join groups.
     """
     match = (_ONE_COMMA if comma else _ONE).fullmatch(text)
     if match is None and whole and not comma:
@@ -184,7 +184,7 @@ _SCALE = re.compile(
 _AFTER_SCALE = re.compile(
     r"(?:hundred|thousand|million|billion|trillion|lakh|crore)s? +(?:and +)?$|[万萬亿億千百]$", re.IGNORECASE
 )
-_UNSURE_SCALE = re.compile(  # multiples that are written in many ways, or in other languages than English
+_UNSURE_SCALE = re.compile(  # multiples in various forms and languages
     r"(?:k|K|M|B|T)(?![^\W_])| ?(?:bn|mn|tn|mln|mld|mio|mrd|Mrd|MM|cr|Cr|lacs?|Tsd|tys)(?![^\W_])| ?[千百十억만조천]"
     r"|[ -]?(?:dozen|score"
     r"|Tausend|tausend|Million(?:en)?|Mio\.|Milliarden?|Mrd\.|mille|mil|millones|millón|millions?|milliards?|milhões"
@@ -211,10 +211,10 @@ _CELLS = re.compile(r"[0-9](?: {2,}| *[\t\r\n\f\v]\s*)[0-9]")
 
 
 def read_numeral(text: str, comma: bool = False) -> Numeral:
-    """Return the number that a whole text is, with its unit. `comma`: the decimal sign is a comma.
+    """Return the number that a whole text states, with its unit. `comma`: the decimal sign is a comma.
 
-    Reads what a person would write into a form: groups of digits after a comma, space, apostrophe or underscore,
-    fractions, LaTeX, currencies, percent signs and units. Raises ValueError where the text is no number as a whole.
+    Accepts what a person would write into a form: groups of digits separated by comma, space, apostrophe or underscore,
+    fractions, LaTeX, currencies, percent signs and units. Raises ValueError if the text as a whole is not a number.
     """
     wrong = ValueError(f"{text.strip()[:_SHOWN]!r} cannot be read as a number")
     if len(text) > 4 * MAX_DIGITS:
@@ -257,7 +257,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Yield where a number at the beginning of a text may end, the longest first."""
+    """Yield the positions at which a number at the beginning of a text may end, longest first."""
     match = re.match(rf"[0-9.,'_/{THIN}{SLASH}{JOIN} ^eE×xX*+-]{{1,{4 * MAX_DIGITS}}}", text)
     if match is None:
         return
@@ -269,7 +269,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _read_after(text: str) -> tuple[Decimal, str] | None:
-    """Return (the factor, the unit) that follow a number; None where they are neither."""
+    """Return (factor, unit) from the text after a number; None if it is neither."""
     factor = Decimal(1)
     while scale := _SCALE.match(text):
         factor = _times(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))
@@ -308,7 +308,7 @@ _LIST = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:,(?![0-9]{3}(?![0-9]))[0-9]+(?:\.[0-9
 _ELSE_AFTER = re.compile(
     rf" ?[±√π{DOUBT}∞^]|[^\W\d_]{{1,9}}[0-9]|_\{{?[^\W_]|[\u0300-\u036f]| [eE][-+]?[0-9]| ?[€£¥] ?[0-9]{{2}}(?![^\W_])"
 )
-_HALF_BEFORE = re.compile(  # what makes the digits after it a part of a larger expression or number
+_HALF_BEFORE = re.compile(  # text that makes the following digits part of a larger expression or number
     r"(?:[0-9],,|[0-9]_+|[0-9]\.\(|[0-9)] ?/ ?[-+]|[0-9)] ?\\?(?:mod|choose) ?"
     r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm|floor|ceil|abs|max|min|[fgh])[0-9a-z]{0,2}\("
     r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm) ?"
@@ -316,7 +316,7 @@ _HALF_BEFORE = re.compile(  # what makes the digits after it a part of a larger 
     r"|(?<![€£¥0-9.,])(?<![€£¥] )[0-9][0-9.,]{0,15} ?[€£¥] ?$",
     re.IGNORECASE,
 )
-_MEASURES = (  # larger and smaller measures that are one quantity together: 5 ft 3 in
+_MEASURES = (  # larger and smaller measures that form one quantity: 5 ft 3 in
     (
         r"years?|yrs?|months?|weeks?|wks?|days?|d|hours?|hrs?|h|min(?:ute)?s?|m",
         r"months?|weeks?|days?|hours?|hrs?|h|min(?:ute)?s?|m|sec(?:ond)?s?|s",
@@ -346,8 +346,8 @@ _MINUS_WORD = re.compile(r"(?:(?P<digit>[0-9)]) +)?\b(?:minus|(?P<negative>negat
 def last_numeral(text: str, comma: bool = False) -> Numeral | None:
     """Return the last free-standing number of a text; None if there is none.
 
-    Digits inside names, dates and versions (`GPT-4`, `3/4/2024`, `1.2.3`) are no numbers. Raises ValueError where the
-    last digits may be part of a number that cannot be read whole (`4,2`, `24/7`, `3 250`, `2^10`, `3:2`).
+    Digits inside names, dates and versions (`GPT-4`, `3/4/2024`, `1.2.3`) are not numbers. Raises ValueError if the
+    last digits may be part of a number that cannot be read as a whole (`4,2`, `24/7`, `3 250`, `2^10`, `3:2`).
     """
     plain = plain_form(text)
     chunks = deque((match.span() for match in _CHUNK.finditer(plain)), _MOST_CHUNKS)
@@ -356,7 +356,7 @@ def last_numeral(text: str, comma: bool = False) -> Numeral | None:
 
 
 def numerals(text: str) -> Iterator[Numeral]:
-    """Yield the free-standing numbers of a text, at most 5,000; skips what cannot be read as a whole."""
+    """Yield the free-standing numbers of a text, at most 5,000; skip those that cannot be read as a whole."""
     plain = plain_form(text)
     for match in islice(_CHUNK.finditer(plain), _MOST_CHUNKS):
         try:
@@ -368,7 +368,7 @@ def numerals(text: str) -> Iterator[Numeral]:
 
 
 def _free(text: str, start: int, end: int, comma: bool) -> Numeral | None:
-    """Return the number that a stretch of digits is; None where it is none. Raises ValueError."""
+    """Return the number in a stretch of digits, or None. Raises ValueError."""
     chunk = text[start:end]
     negative = _before(text, start, chunk)
     if negative is None or (_DATE.fullmatch(chunk) and not _DOTTED_GROUPS.fullmatch(chunk)):
@@ -384,7 +384,7 @@ def _free(text: str, start: int, end: int, comma: bool) -> Numeral | None:
 
 
 def _one_of(chunk: str, comma: bool) -> tuple[Decimal | None, bool]:
-    """Return (the number of a stretch of digits, whether it is all of it); of a list or range the last one."""
+    """Return (the number in a stretch of digits, whether it is all of it); of a list or range the last number."""
     value = _value(chunk, comma, whole=False)
     if value is not None:
         return value, True
@@ -410,7 +410,7 @@ def _doubt(chunk: str) -> ValueError:
 
 
 def _before(text: str, start: int, chunk: str) -> bool | None:
-    """Return whether a minus precedes digits; None where they belong to a name. Raises ValueError."""
+    """Return whether a minus precedes digits; None if they belong to a name. Raises ValueError."""
     ahead = text[max(0, start - 40) : start]
     bare = ahead.rstrip(" ")
     if bare and bare[-1] in f"√±π{DOUBT}":
@@ -436,7 +436,7 @@ def _before(text: str, start: int, chunk: str) -> bool | None:
 
 
 def _of_a_name(ahead: str, chunk: str) -> bool:
-    """Whether digits belong to what is written before them: a name, an index, a power. Raises ValueError."""
+    """Whether digits belong to the text before them: a name, an index, a power. Raises ValueError."""
     last, second = ahead[-1:], ahead[-2:-1]
     if _is_letter(last) or (last == "_" and _is_letter(second)) or ahead[-2:] in ("_{", "^{"):
         return True
@@ -456,7 +456,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _after(rest: str, chunk: str) -> tuple[Decimal, str]:
-    """Return (the factor, the unit) of what follows digits. Raises ValueError."""
+    """Return (factor, unit) from the text after digits. Raises ValueError."""
     factor = Decimal(1)
     while scale := _SCALE.match(rest):
         factor = _times(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))

@@ -1,6 +1,6 @@
-"""Opens the files of a run folder, which may be somebody else's: no links, plain files alone, of bounded size.
+"""Opens the files of a run folder, which may come from somebody else: no links, only regular files of bounded size.
 
-The folder itself is named by the user and may be a link. What is in it may not: each part of a path below the folder is
+The folder itself is named by the user and may be a link; its contents may not. Each part of a path below the folder is
 opened from the one above (`dir_fd`) without following links, so that nothing outside of the folder is read or written.
 """
 
@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 MAX_BYTES = 200_000_000
-"""A file that is read whole may be as large; creval writes no larger one."""
+"""The largest file that is read as a whole; creval writes no larger ones."""
 _INNER = frozenset({"samples", "scores", "calls", "checkpoints", "tasks", "media"})
-"""The folders within a run folder; `checkpoints` holds folders of its own."""
+"""The folders within a run folder; `checkpoints` has subfolders."""
 _DEEPEST = 2
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -46,7 +46,7 @@ _FIX = "A run folder holds plain files and folders alone: remove it, or name ano
 
 
 class StrangeFileError(RunError):
-    """A file of a run folder is a link, no plain file, or larger than any that creval writes."""
+    """A file of a run folder is a link, not a regular file, or larger than any that creval writes."""
 
 
 def _finite(text: str) -> float:
@@ -61,7 +61,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 DECODE = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite).raw_decode
-"""Decodes one JSON value at the start of a text, and returns it with its end. Numbers are finite."""
+"""Decodes one JSON value at the start of a text and returns it with its end. Accepts only finite numbers."""
 
 
 def parse_json(text: str) -> Any:
@@ -74,9 +74,9 @@ def parse_json(text: str) -> Any:
 
 @contextlib.contextmanager
 def _parent(path: Path, make: bool = False) -> Iterator[tuple[int, str]]:
-    """Give the open folder of a file, and the file's name in it; with `make` folders that are missing are made.
+    """Yield the open folder of a file, and the file's name in it; with `make` missing folders are created.
 
-    Raises StrangeFileError where a folder within the run's is a link, OSError.
+    Raises StrangeFileError if a folder within the run's is a link, OSError.
     """
     parts, root = [path.name], path.parent
     while root.name in _INNER and len(parts) <= _DEEPEST:
@@ -104,8 +104,8 @@ def _parent(path: Path, make: bool = False) -> Iterator[tuple[int, str]]:
 
 
 def _descriptor(path: Path, flags: int, make: bool = False) -> int:
-    """Open a file. Raises StrangeFileError where it, or a folder between it and the run's, is a link, or it is no
-    plain file; OSError for all else."""
+    """Open a file. Raises StrangeFileError if it, or a folder between it and the run's, is a link, or it is not a
+    regular file; OSError for other failures."""
     try:
         with _parent(path, make) as (folder, name):
             with contextlib.suppress(FileNotFoundError):
@@ -135,7 +135,7 @@ def _strange(what: str, path: Path) -> StrangeFileError:
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Open a file of a run folder and return its descriptor; with O_CREAT it is made, with the folder it is in.
+    """Open a file of a run folder and return its descriptor; O_CREAT creates it and its folder.
 
     Raises StrangeFileError, OSError.
     """
@@ -143,7 +143,7 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def open_new(path: Path) -> BinaryIO:
-    """Make a file, to write it. One that is there, or a link, is removed before. Raises OSError, StrangeFileError."""
+    """Create a file for writing; an existing file or link is removed first. Raises OSError, StrangeFileError."""
     remove(path)
     return os.fdopen(_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, make=True), "wb")
 
@@ -154,7 +154,7 @@ def is_there(path: Path) -> bool:
 
 
 def plain_size(path: Path) -> int:
-    """Return the bytes of a file, 0 where there is none. Raises StrangeFileError, OSError."""
+    """Return the size of a file in bytes, 0 if there is none. Raises StrangeFileError, OSError."""
     try:
         descriptor = _descriptor(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -179,13 +179,13 @@ def read_json(path: Path, most: int = MAX_BYTES) -> Any:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a link itself, where it is there. Raises OSError."""
+    """Remove a file, or a link itself, if it exists. Raises OSError."""
     with contextlib.suppress(FileNotFoundError), _parent(path) as (folder, name):
         os.unlink(name, dir_fd=folder)
 
 
 def rename(source: Path, target: Path) -> None:
-    """Let a file take the place of another one, in the same or another folder of a run. Raises OSError."""
+    """Replace a file by another one, in the same or another folder of a run. Raises OSError."""
     with _parent(source) as (old, name), _parent(target) as (new, other):
         os.rename(name, other, src_dir_fd=old, dst_dir_fd=new)
 
@@ -193,7 +193,7 @@ def rename(source: Path, target: Path) -> None:
 def copy_files(source: Path, target: Path) -> None:
     """Copy a folder of a run with its contents. Raises StrangeFileError for anything but files and folders; OSError.
 
-    A file that the disk has no room for is not begun.
+    A file for which the disk has no space is not started.
     """
     if source.is_symlink():
         raise _strange("is a link", source)

@@ -1,4 +1,4 @@
-"""Many keys in little memory: texts and hashes as bytes in one piece, without a Python object for each."""
+"""Stores many keys in little memory: texts and hashes in one block of bytes, without a Python object for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FIRST = 1 << 10  # slots of a new table
 _FEW = 1 << 12
 _AT_ONCE = 1 << 13
 _LARGE = 1 << 32
-_WIDEST = 64  # bytes of the longest text up to which they are sorted in one table
+_WIDEST = 64  # bytes of the longest text for which texts are sorted in one table
 
 
 class PackedHashes:
@@ -72,9 +72,9 @@ class PackedHashes:
 
 
 class PackedTexts(Sequence[str]):
-    """Texts, each once, numbered from 0 in the order in which they came: 10 to 16 bytes each in addition to their own.
+    """Distinct texts, numbered from 0 in order of arrival: 10 to 16 bytes each in addition to the text.
 
-    They come one by one (`add`), or sooner where many come at once and are looked up after that (`append`, `settle`).
+    Add them one by one (`add`), or faster if many are added before the first look-up (`append`, `settle`).
     """
 
     def __init__(self) -> None:
@@ -82,11 +82,11 @@ class PackedTexts(Sequence[str]):
         self._ends = array("I", [0])
         self._slots = array("i", [-1]) * _FIRST
         self._mask = _FIRST - 1
-        self._hashes = array("q")  # of the texts that wait for `settle`
+        self._hashes = array("q")  # of the texts that are not settled
         self._last, self._rising = b"", True
 
     def add(self, text: str) -> int:
-        """Return the number of a text, which is new where it was not there."""
+        """Return the number of a text, which is added if it is new."""
         place, number = self._place(text)
         if number >= 0:
             return number
@@ -98,14 +98,14 @@ class PackedTexts(Sequence[str]):
         return number
 
     def append(self, text: str) -> None:
-        """Add a text as a new one, be it there or not; `settle` finds out. Until then it is not found."""
+        """Add a text without checking whether it exists; `settle` checks. Until then it is not found."""
         self._note(text)
         self._hashes.append(hash(text))
 
     def settle(self) -> list[tuple[int, int]]:
-        """Let every text that was appended be found; nothing may have been added otherwise.
+        """Make every appended text available to look-ups; do not mix with `add`.
 
-        Returns those that are there twice, rising, each with the number of the first one.
+        Return the numbers of duplicates, ascending, each with the number of the first one.
         """
         few = len(self._hashes) < _FEW  # not worth the import of numpy
         self._slots = array("i", [-1]) * _slots(len(self)) if few else _table(self._hashes)
@@ -115,7 +115,7 @@ class PackedTexts(Sequence[str]):
         return twice
 
     def find(self, text: str) -> int:
-        """Return the number of a text, -1 where it is not there."""
+        """Return the number of a text, or -1."""
         return self._place(text)[1]
 
     def __contains__(self, text: object) -> bool:
@@ -140,10 +140,10 @@ class PackedTexts(Sequence[str]):
         return self._bytes[self._ends[index] : self._ends[index + 1]].decode("utf-8", "surrogatepass")
 
     def ranks(self) -> np.ndarray[Any, np.dtype[np.int32]] | None:
-        """Return the place of each text when they are sorted, shape (texts,); None where they came sorted."""
+        """Return the rank of each text in sorted order, shape (texts,); None if they were added in sorted order."""
         import numpy as np
 
-        # In UTF-8 bytes are in the order of the characters, lone surrogates included.
+        # UTF-8 bytes sort in the order of the characters, including lone surrogates.
         if self._rising:
             return None
         order = self._sorted()
@@ -174,7 +174,7 @@ class PackedTexts(Sequence[str]):
         self._ends.append(end)
 
     def _settled(self) -> list[tuple[int, int]]:
-        """Put every text into the table, one by one. Returns those that are there twice."""
+        """Put every text into the table, one by one. Return the duplicates."""
         twice = []
         for number in range(len(self)):
             place, first = self._place(self[number])
@@ -185,7 +185,7 @@ class PackedTexts(Sequence[str]):
         return twice
 
     def _twice(self) -> list[tuple[int, int]]:
-        """Return the texts that are there twice, with the number of the first."""
+        """Return the duplicates, with the number of the first."""
         import numpy as np
 
         hashes = np.frombuffer(self._hashes, dtype=np.int64)
@@ -198,7 +198,7 @@ class PackedTexts(Sequence[str]):
         return [(number, first[text]) for number, text in found if first.setdefault(text, number) != number]
 
     def _place(self, text: str) -> tuple[int, int]:
-        """Return the slot of a text, and its number, -1 where it is not there."""
+        """Return the slot of a text and its number, or -1."""
         slots, mask, ends = self._slots, self._mask, self._ends
         place = hash(text) & mask
         number = slots[place]
@@ -224,12 +224,12 @@ class PackedTexts(Sequence[str]):
 
 
 def _slots(count: int) -> int:
-    """Return how many slots a table for so many has: a power of two, of which a third stays free."""
+    """Return the number of slots of a table for `count` entries: a power of two, of which a third stays free."""
     return max(_FIRST, 1 << (3 * count // 2).bit_length())
 
 
 def _table(hashes: array[int]) -> array[int]:
-    """Return a hash table of the numbers 0, 1, ... of these hashes, as `PackedTexts` fills it, all at once."""
+    """Return the hash table that `PackedTexts` would fill with these hashes one by one, made in one step."""
     import numpy as np
 
     slots = array("i", [-1]) * _slots(len(hashes))
@@ -240,7 +240,7 @@ def _table(hashes: array[int]) -> array[int]:
         waiting = np.arange(start, start + len(places), dtype=np.int32)
         while len(waiting):
             free = table[places] < 0
-            table[places[free][::-1]] = waiting[free][::-1]  # of two that want one slot the earlier has it
+            table[places[free][::-1]] = waiting[free][::-1]  # of two for one slot the earlier gets it
             later = table[places] != waiting
             places, waiting = (places[later] + 1) & mask, waiting[later]
     return slots

@@ -1,6 +1,6 @@
-"""The user's own state: a key and what this user trusts, in files that nobody else reads.
+"""The folders that outlive runs: the user's state, and the cache.
 
-Where everything lives that may be kept across runs.
+The state is a key, and what this user trusts, in files that nobody else can read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class State:
         self.fault: str | None = None
 
     def key(self, make: bool) -> bytes | None:
-        """Return the key of this installation; with `make` it is made where there is none. None where there is none."""
+        """Return the key of this installation, or None; with `make` a missing key is created."""
         found = self._read("key")
         if found is None and make and self._write("key", secrets.token_bytes(_KEY_BYTES)):
             found = self._read("key")  # another process may have been first
@@ -50,7 +50,7 @@ class State:
         return self._read(f"trusted/{digest}") is not None
 
     def trust(self, digest: str, about: str) -> bool:
-        """Note that a digest is trusted; `about` is for people who read the file. Returns whether it could be noted."""
+        """Record that a digest is trusted; `about` is for people who read the file. Return whether that worked."""
         return self.knows(digest) or self._write(f"trusted/{digest}", about.encode("utf-8", "backslashreplace"))
 
     def _read(self, name: str) -> bytes | None:
@@ -67,7 +67,7 @@ class State:
             return file.read(1 << 16)
 
     def _write(self, name: str, content: bytes) -> bool:
-        """Make a file whole, unless it is there already. Returns whether it is there."""
+        """Create a file with its full content, unless it exists. Return whether it exists."""
         path = self.folder / name
         beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
@@ -86,7 +86,7 @@ class State:
 
 
 def _place(file: Path, target: Path) -> None:
-    """Give a file its name, unless another process was first. Raises OSError."""
+    """Move a file to its name, unless another process was first. Raises OSError."""
     try:
         os.link(file, target)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""Which code a component is made of, so that one that raised is not tried again before its code changes."""
+"""Identifies the code of a component, so that one that raised is not tried again until its code changes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["code_of", "fault_of", "is_unchanged"]
 
 
 def fault_of(component: str, part: object, error: BaseException) -> ComponentFault | None:
-    """Return the fault of a component that raised; None where another try may end otherwise.
+    """Return the fault of a component that raised, or None if another try may succeed.
 
-    Other errors of creval than MisshapenError (a failed call), of the operating system and of memory are worth another
-    try.
+    That is the case for errors of creval other than MisshapenError (e.g. a failed call), of the operating system and of
+    memory.
     """
     passes = isinstance(error, CrevalError) and not isinstance(error, MisshapenError)
     if passes or isinstance(error, OSError | MemoryError):
@@ -29,12 +29,12 @@ def fault_of(component: str, part: object, error: BaseException) -> ComponentFau
 
 
 def is_unchanged(fault: ComponentFault) -> bool:
-    """Whether the component's code of today is that which raised. A module that is not imported is no component."""
+    """Whether the component's current code is the code that raised; False if its module is not imported."""
     return bool(fault.code) and fault.code == code_of(fault.module)
 
 
 def code_of(module: str) -> str:
-    """Return `distribution version sha256:...` of an imported module; empty where it has no file."""
+    """Return `distribution version sha256:...` of an imported module; empty if it has no file."""
     file = getattr(sys.modules.get(module), "__file__", None)
     try:
         status = Path(file or "").stat() if file else None
@@ -46,7 +46,7 @@ def code_of(module: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _digest(file: str, changed: int, size: int) -> str:
-    """Read a file once for each state of it."""
+    """Return the digest of a file, which is read again only if it has changed."""
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""Which installed distributions name an entry point of group `creval`.
+"""Finds the installed distributions with an entry point of group `creval`.
 
-Reads the same files as `importlib.metadata` (`*.dist-info/entry_points.txt` and `METADATA` on the import path),
-because importing that module alone costs more than the rest of a start.
+It reads the same files as `importlib.metadata` (`*.dist-info/entry_points.txt` and `METADATA` on the import path),
+because importing that module takes longer than the rest of a start.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _CLAUSE = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 def satisfies(version: str, requirement: str) -> bool:
     """Whether `version` meets every clause of `requirement` (comma-separated; empty: any version), by PEP 440.
 
-    Raises ValueError where either cannot be read.
+    Raises ValueError if either cannot be read.
     """
     clauses = [clause.strip() for clause in requirement.strip().strip("()").split(",") if clause.strip()]
     plain = [_CLAUSE.fullmatch(clause) for clause in clauses]
-    if _PLAIN.fullmatch(version) and all(plain):  # nearly all are, and importing `packaging` takes milliseconds
+    if _PLAIN.fullmatch(version) and all(plain):  # nearly all are plain, and importing `packaging` takes milliseconds
         have = _numbers(version)
         return all((have >= _numbers(match[2])) == (match[1] == ">=") for match in plain if match)
     from packaging.specifiers import SpecifierSet
@@ -96,7 +96,7 @@ _KNOWN_ELSEWHERE = {
     ("entailment", "exact"): "creval-encoders",
     ("entailment", "role"): "creval-encoders",
 }
-"""Components by kind and name that have a distribution of their own."""
+"""The distributions of components outside the core, by kind and name."""
 
 _FAMILIES = {
     "creval-association": ("association", "aut", "cdat", "dat", "drat", "human_tests", "pace", "rat"),
@@ -110,7 +110,7 @@ _FAMILIES = {
     "creval-wordgames": ("clues", "connections", "wordgames", "words"),
     "creval-writing": ("vignettes",),
 }
-"""How the names of the tasks and suites of a distribution begin, up to the first `_`."""
+"""The distributions of tasks and suites, by the first part of their names (up to the first `_`)."""
 
 _ANALYSES = {
     "judge-agreement": "creval-agreement",
@@ -119,21 +119,21 @@ _ANALYSES = {
     "validity": "creval-validity",
     "writing-ranking": "creval-writing",
 }
-"""Analyses by name whose distribution their name does not begin with."""
+"""The distributions of analyses whose names do not begin with that of the distribution."""
 
 _PLUGINS = frozenset(
     {"association", "create", "embedded", "kumo", "lmeval", "neocoder", "openended", "reasoning_gym", "validity"}
 )
-"""Plugins that have commands of their own (`creval kumo`), or names of tasks after theirs (`lmeval/gsm8k`)."""
+"""Plugins with their own commands (`creval kumo`), or with a collection of tasks (`lmeval/gsm8k`)."""
 
 _CLOCK_TICK_NS = 50_000_000
-"""Two changes of a folder within this time may bear the same time."""
+"""Two changes of a folder within this time may have the same time stamp."""
 _REQUIREMENT = re.compile(r"creval(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """An installed distribution that names plugins.
+    """An installed distribution with plugins.
 
     `plugins` are (plugin name, target) pairs, the target a module or `module:attribute`. `core_api` is the
     requirement on the distribution `creval` (`>=0.1,<0.2`; empty: none stated). `folder` is its dist-info.
@@ -149,7 +149,7 @@ class Distribution:
 def find_distributions(path: Sequence[str] | None = None) -> Sequence[Distribution]:
     """Return the distributions on `path` (default: sys.path) with entry points of group `creval`, sorted by name.
 
-    Of two copies of one distribution the one first on the path counts, as it does for imports.
+    Of two copies of a distribution the first one on the path counts, as for imports.
     """
     entries = dict.fromkeys(sys.path if path is None else path)
     found = map(_folders_in, entries)
@@ -166,7 +166,7 @@ def _changed(folder: str) -> int:
 def _folders_in(entry: str) -> tuple[int, Sequence[str]]:
     """Return when a folder of the import path ("": the working directory) was changed, and its dist-info folders.
 
-    They are remembered until it changes: an installation changes it.
+    They are cached until the folder changes, as an installation changes it.
     """
     folder = entry or str(Path.cwd())
     changed = _changed(folder)
@@ -176,7 +176,7 @@ def _folders_in(entry: str) -> tuple[int, Sequence[str]]:
 
 @functools.lru_cache(maxsize=256)
 def _listed(entry: str, _changed: int) -> Sequence[str]:
-    """List them as text: at every start there are hundreds, and Path objects would cost milliseconds."""
+    """List dist-info folders as texts: there are hundreds at every start, and Path objects would take milliseconds."""
     try:
         names = os.listdir(entry)  # noqa: PTH208
     except OSError:
@@ -186,7 +186,7 @@ def _listed(entry: str, _changed: int) -> Sequence[str]:
 
 @functools.lru_cache(maxsize=4)
 def _distributions(path: tuple[tuple[int, Sequence[str]], ...]) -> Sequence[Distribution]:
-    """Return those of dist-info folders, which are listed with the time at which the folder around them changed."""
+    """Return the distributions of dist-info folders, which are given with the time at which their parent changed."""
     found: dict[str, Distribution] = {}
     for folder in itertools.chain.from_iterable(folders for _, folders in path):
         plugins = _entry_points(folder)
@@ -207,24 +207,24 @@ def installed_version(name: str, path: Sequence[str] | None = None) -> str | Non
 
 
 def absent_distribution(kind: str, name: str) -> str | None:
-    """Return the distribution that brings a component of this name, where one is known and not installed."""
+    """Return the distribution with a component of this name, if it is known and not installed."""
     return _if_absent(_KNOWN_ELSEWHERE.get((kind, name)))
 
 
 def absent_distribution_of_task(name: str) -> str | None:
-    """Return the distribution that has the tasks of this family, where one is known and not installed."""
+    """Return the distribution with the tasks of this family, if it is known and not installed."""
     plugin, _, short = name.rpartition("/")
     family = short.removeprefix("paper_").partition("_")[0]
     return absent_distribution_of_plugin(plugin) or _if_absent(_distribution_of(short) or _distribution_of(family))
 
 
 def absent_distribution_of_analysis(name: str) -> str | None:
-    """Return the distribution that has an analysis of this name, where one is known and not installed."""
+    """Return the distribution with an analysis of this name, if it is known and not installed."""
     return _if_absent(_ANALYSES.get(name) or _distribution_of(name.partition("-")[0]))
 
 
 def absent_distribution_of_plugin(name: str) -> str | None:
-    """Return the distribution of a plugin with commands or a collection of tasks, where it is not installed."""
+    """Return the distribution of a plugin with commands or a collection of tasks, if it is not installed."""
     return _if_absent(f"creval-{name}" if name in _PLUGINS else None)
 
 

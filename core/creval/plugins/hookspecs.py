@@ -62,7 +62,7 @@ class Hooks:
 
     @hookspec
     def creval_task_collection(self) -> str:  # type: ignore[empty-body]
-        """Return `"module:attribute"` of a function that gives a `TaskCollection`: tasks written when first named.
+        """Return `"module:attribute"` of a function that returns a `TaskCollection`: tasks written on first use.
 
         Example: `return "creval_lmeval.collection:LmEvalTasks"`
         """

@@ -1,8 +1,8 @@
-"""What is known of a plugin that failed, and the fence inside which plugin code is run.
+"""Runs the code of plugins in isolation, so that a plugin that fails does not affect the others.
 
-What the code of plugins prints while it is imported or runs: to standard error, never into a command's output.
+Output that plugin code prints goes to standard error, never into a command's output.
 
-Calls of the observer hooks, each plugin in isolation: one that raises is left out from then on.
+Of the observers a plugin that raises is not called again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["HookCalls", "PluginFailure", "PluginHooks", "aside", "failure_of"]
 
 
 class _Aside:
-    """Counts who is inside, over all threads: `contextlib.redirect_stdout` in two of them at once never comes back."""
+    """Counts users over all threads: `contextlib.redirect_stdout` in two threads at once never restores the output."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ def aside() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class PluginFailure:
-    """A plugin that is left out. `error` says what happened in one line; `cause` is the exception, with traceback."""
+    """A plugin that could not be used. `error` is one line; `cause` is the exception, with traceback."""
 
     name: str
     distribution: str
@@ -75,9 +75,9 @@ class PluginFailure:
 
 
 def failure_of(name: str, distribution: str, when: str, action: Callable[[], object]) -> PluginFailure | None:
-    """Run a piece of plugin code. Whatever it raises, SystemExit included, is returned as its failure.
+    """Run plugin code and return what it raises, including SystemExit, as its failure.
 
-    KeyboardInterrupt passes: it is the user's.
+    KeyboardInterrupt, which comes from the user, is not caught.
     """
     try:
         action()
@@ -99,7 +99,7 @@ def _describe(error: BaseException) -> str:
 
 
 class PluginHooks:
-    """The pluggy manager of one plugin that was loaded."""
+    """The pluggy manager of one loaded plugin."""
 
     def __init__(self, name: str, distribution: str, manager: pluggy.PluginManager) -> None:
         self.name = name
@@ -117,8 +117,8 @@ class PluginHooks:
 class HookCalls:
     """The observers of all plugins. Each method calls every plugin that implements the hook of its name.
 
-    A plugin that raises is reported in `failures`, is not called again, and stops neither the run nor the others. Each
-    plugin is given copies of its own: what it does to them changes neither the run nor what the others see.
+    A plugin that raises is reported in `failures` and not called again; the run and the other plugins go on. Each
+    plugin gets its own copies, so changing them affects neither the run nor the other plugins.
     """
 
     def __init__(self, plugins: Sequence[PluginHooks] = ()) -> None:
@@ -131,16 +131,16 @@ class HookCalls:
         return frozenset(plugin.name for plugins in self._observers.values() for plugin in plugins)
 
     def creval_run_started(self, manifest: Mapping[str, Any], folder: Path) -> None:
-        """Tell every plugin that a run begins or resumes."""
+        """Notify every plugin that a run begins or resumes."""
         self._call("creval_run_started", manifest=manifest, folder=folder)
 
     def creval_sample_finished(self, score: ScoreRecord) -> None:
-        """Tell every plugin that a sample has been scored."""
+        """Notify every plugin that a sample has been scored."""
         if self._observers["creval_sample_finished"]:
             self._call("creval_sample_finished", score=score)
 
     def creval_run_finished(self, results: Mapping[str, Any], folder: Path) -> None:
-        """Tell every plugin that results.json is written."""
+        """Notify every plugin that results.json is written."""
         self._call("creval_run_finished", results=results, folder=folder)
 
     def _call(self, hook: str, **arguments: Any) -> None:

@@ -1,8 +1,8 @@
 """Finds, checks and loads plugins, each in isolation: a broken one does not affect the others.
 
-Discovery reads the entry points of group `creval` itself (`creval.plugins.distributions`); pluggy only calls the
-hooks. A plugin counts whole or not at all: when its import, its hooks or what they return is faulty, nothing of it
-stays registered and the failure, with its cause, is in `Plugins.failures`.
+Discovery reads the entry points of group `creval` itself (`creval.plugins.distributions`); pluggy only calls the hooks.
+A plugin is loaded completely or not at all: if its import, its hooks or their results are faulty, nothing of it stays
+registered, and the failure with its cause is in `Plugins.failures`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["CORE", "LOCAL", "RESERVED", "PluginFailure", "PluginInfo", "Plugins"
 
 CORE = "core"
 LOCAL = "local"
-"""The plugin name that tasks outside every plugin carry."""
+"""The plugin name of tasks outside all plugins."""
 
 RESERVED = frozenset(
     {
@@ -63,20 +63,20 @@ RESERVED = frozenset(
         "view",
     }
 )
-"""The commands of the core: `creval report` could not also be the commands of a plugin `report`."""
+"""The commands of the core, which no plugin may be named after."""
 
 _COMMAND_PLUGINS = {"compare": "creval-compare", "plot": "creval-plot", "sandbox": "creval-sandbox"}
-"""Plugins that bring the command of their name, and their distributions."""
+"""Plugins with a command of the same name, and their distributions."""
 
 _LIMIT_VARIABLE = "CREVAL_PLUGINS"
 
 
 @dataclass(frozen=True, slots=True)
 class PluginInfo:
-    """A plugin that was loaded.
+    """A loaded plugin.
 
-    `core_api` is the version range of the core that its distribution asks for (empty: none stated), `folder` the
-    folder of its package.
+    `core_api` is the version range of the core that its distribution requires (empty: none stated), `folder` the folder
+    of its package.
     """
 
     name: str
@@ -108,9 +108,9 @@ def load_plugins(limit: Sequence[str] | None = None, path: Sequence[str] | None 
     """Load the core's own components and every installed plugin.
 
     `limit` names the plugins to load (default: the variable CREVAL_PLUGINS, comma-separated; unset: all; empty: only
-    the core); `path` is the import path to search (default: sys.path). Raises UnknownNameError where `limit` names a
-    plugin that is not installed. A plugin that fails raises nothing: see `Plugins.failures`. While the installed
-    distributions are the same, so is what is returned; do not change it.
+    the core); `path` is the import path to search (default: sys.path). Raises UnknownNameError if `limit` names a
+    plugin that is not installed. The failure of a plugin is not raised: see `Plugins.failures`. The result is cached
+    until the installed distributions change; do not modify it.
     """
     core_version = installed_version("creval", path) or installed_version("creval") or _own_version()
     distributions = tuple(find_distributions(path))
@@ -175,9 +175,9 @@ def _wanted(limit: Sequence[str] | None, distributions: Sequence[Distribution]) 
 
 
 def _check_name(loading: _Loading, claims: Mapping[tuple[str, str], int]) -> None:
-    """Raise PluginError where a plugin cannot have its name.
+    """Raise PluginError if a plugin cannot have its name.
 
-    The distribution `creval-NAME` owns NAME. Where others alone claim one name, none of them gets it: which is meant
+    The distribution `creval-NAME` owns NAME. If several others claim a name, none of them gets it, since the choice
     must not depend on the alphabet. `claims` counts the entry points by name and distribution.
     """
     name = loading.name
@@ -208,7 +208,7 @@ class _Loaded:
 
 
 class _Loading:
-    """One plugin on its way in."""
+    """The loading of one plugin."""
 
     def __init__(self, name: str, target: str, distribution: Distribution, core_version: str) -> None:
         self.name = name
@@ -224,7 +224,7 @@ class _Loading:
         self._collection = ""
 
     def run(self) -> PluginFailure | None:
-        """Take every step; the first one that fails ends the loading."""
+        """Run every step; the first one that fails ends the loading."""
         steps = (
             ("", self._check_core_version),
             (f"while importing {self.target}", self._import),
@@ -264,7 +264,7 @@ class _Loading:
 
     def _import(self) -> None:
         module_name, _, attribute = self.target.partition(":")
-        with aside():  # what a plugin prints would stand among the JSON of a command
+        with aside():  # a plugin's output would get into the JSON of a command
             module = importlib.import_module(module_name)
         self._module = module
         plugin: Any = module

@@ -1,10 +1,10 @@
-"""Small words for the parameters that a component takes in YAML, in place of JSON Schema written out.
+"""Functions that describe the YAML parameters of a component, in place of a JSON Schema.
 
     parameters=params(utility=one_of("max", "min", "mean"), quantile=number(0, 1), required=("utility",))
 
-Each word returns plain data (a JSON Schema), so that registering imports nothing. All but `schema` take the marks
-`about` (a description for people), `condition` (a task's conditions may vary it), `file` (a text that names a file
-next to the YAML, which has to be there) and `prompt` (a text that names a prompt of the task or of a role).
+Each function returns plain data (a JSON Schema), so that registering imports nothing. All except `schema` accept the
+marks `about` (a description for people), `condition` (a task's conditions may vary it), `file` (a text that names a
+file next to the YAML, which must exist) and `prompt` (a text that names a prompt of the task or of a role).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from creval.types.kinds import Kind
 
     class Marks(TypedDict, total=False):
-        """What every word may say in addition to the values it allows."""
+        """The marks that every function accepts in addition to the allowed values."""
 
         about: str
         condition: bool
@@ -34,7 +34,7 @@ _MARKS = {"about": "description", "condition": "x-condition", "file": "x-file", 
 
 
 def schema(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:
-    """Return the schema of a component's parameters: these and no others.
+    """Return the schema of a component's parameters, which allows no others.
 
     `remote` marks a source that needs the network (its data may come from a local mirror).
     """
@@ -52,7 +52,7 @@ def one_of(*values: str, **marks: Unpack[Marks]) -> dict[str, Any]:
 def number(
     minimum: float | None = None, maximum: float | None = None, above: float | None = None, **marks: Unpack[Marks]
 ) -> dict[str, Any]:
-    """A number from `minimum` to `maximum`, both included; `above` is a lower end that is not."""
+    """A number from `minimum` to `maximum`, both included; `above` is an exclusive lower bound."""
     return _marked({"type": "number", "minimum": minimum, "maximum": maximum, "exclusiveMinimum": above}, marks)
 
 
@@ -79,7 +79,7 @@ def list_of(item: Schema, minimum: int | None = None, **marks: Unpack[Marks]) ->
 
 
 def component(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
-    """Another component of this kind, written as in a task; the factory is given a reference to it."""
+    """Another component of this kind, written as in a task; the factory gets a reference to it."""
     return _marked({"x-component": kind}, marks)
 
 

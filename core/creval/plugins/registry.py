@@ -1,4 +1,4 @@
-"""The registry of components: name -> where it lives, what parameters it takes. Imports nothing it names."""
+"""The registry of components: for each name its location and parameters. Imports none of the components."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _KINDS = get_args(Kind)
 _EMPTY_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 NEEDS = ("gpu",)
-"""What a component or a task may need of a machine."""
+"""The resources of a machine that a component or a task may need."""
 ANY_SCORE = "*"
-"""In `Component.produces`: the scorer's parameters decide which scores there are."""
+"""In `Component.produces`: the scores depend on the scorer's parameters."""
 BINARY = "0/1"
 """In `Component.ranges`: each score is 0 or 1."""
 
 Range = str | tuple[float | None, float | None]
-"""What a score can be: BINARY, or from the first number to the second (None: no bound)."""
+"""The range of a score: BINARY, or from the first number to the second (None: no bound)."""
 Ranges = Mapping[str, Range]
 
 
@@ -44,20 +44,18 @@ class Component:
     `target` is `"module:attribute"`. `parameters` is the JSON Schema (an object) of its YAML parameters; a
     property with `"x-component": kind` is itself a component: it is checked like one and reaches the factory as a
     `ComponentRef` (a generator of a dataset source: opened).
-    `positional` names the parameter that a bare YAML value stands for (`regex: "..."` is
-    `regex: {pattern: "..."}`). `produces` are the score names of a scorer (`("*",)`: decided by its
-    parameters, from which the function `names` tells them; in `rating@*` the `*` is a number), `ranges` what each of
-    them can be (BINARY, or `(lowest, highest)`; a function of the YAML parameters where these decide it), which a
-    metric takes over that states neither `range` nor `binary`; `uses` are the resource names that a scorer, protocol or
-    baseline needs the task to declare (a resource: with another one than the task's own its metrics are renamed),
-    `roles` the model roles it asks (in their place those that a parameter with `"x-role": true` names), `prompts` the
-    prompts that it needs the task to have (a parameter with `"x-prompt": true` names one more),
-    `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
-    `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
-    `session.condition.settings` first. `equals` of a resource are entries `model=other/model`: measured to give the
-    same numbers as the other resource, so that metrics keep their plain names. `needs` says what it needs of the
-    machine it works on (`{"gpu": 1}`), for executors that choose one. `traits` are what it states about itself
-    (`creval.plugins.traits`).
+    `positional` names the parameter that gets a bare YAML value (`regex: "..."` is `regex: {pattern: "..."}`).
+    `produces` are the score names of a scorer (`("*",)`: they depend on its parameters, and the function `names`
+    returns them; in `rating@*` the `*` is a number). `ranges` are the ranges of the scores (BINARY, or `(lowest,
+    highest)`; a function of the YAML parameters if they depend on these), which apply to metrics that state neither
+    `range` nor `binary`. `uses` are the resource names that the task must declare for a scorer, protocol or baseline
+    (metrics made with another resource than the task's are renamed), `roles` the model roles it asks (a parameter with
+    `"x-role": true` replaces them), `prompts` the prompts that the task must have (a parameter with `"x-prompt": true`
+    names one more), `provides` the names that it adds to the doc's fields when it renders prompts. A task's conditions
+    may vary a protocol's parameter with `"x-condition": true`; the protocol reads it from `session.condition.settings`
+    first. `equals` of a resource are entries `model=other/model`, measured to give the same numbers as the other
+    resource, so that metrics keep their plain names. `needs` are the resources that it needs on its machine (`{"gpu":
+    1}`), for executors that choose one. `traits` are its other statements about itself (`creval.plugins.traits`).
     """
 
     kind: Kind
@@ -83,14 +81,14 @@ class Component:
         return f"{self.plugin}/{self.name}"
 
     def asking(self, parameters: Mapping[str, Any]) -> Component:
-        """Return the component with the roles that it asks under these parameters (`"x-role"` marks who names them)."""
+        """Return the component with the roles that it asks under these parameters (see `"x-role"` of parameters)."""
         about = self.parameters.get("properties", {})
         named = [parameters[key] for key, each in about.items() if _names_roles(each) and key in parameters]
         roles = [role for given in named for role in ([given] if isinstance(given, str) else given)]
         return replace(self, roles=tuple(roles)) if roles else self
 
     def scores_of(self, parameters: Mapping[str, Any]) -> Sequence[str]:
-        """Return the names of a scorer's scores under these parameters; ANY_SCORE among them where it cannot say."""
+        """Return the names of a scorer's scores under these parameters, with ANY_SCORE if it cannot name them all."""
         if self.names is None:
             return self.produces
         declared = [name for name in self.produces if name != ANY_SCORE]
@@ -115,7 +113,7 @@ class Component:
 
     @property
     def gives_loglikelihoods(self) -> bool:
-        """Whether a provider states that models of it give log-likelihoods."""
+        """Whether a provider states that its models give log-likelihoods."""
         return bool(self.traits.get("loglikelihood"))
 
     def _traits(self, parameters: Mapping[str, Any]) -> object:
@@ -126,7 +124,7 @@ class Component:
             raise PluginError(what, where=f"plugin {self.plugin}") from error
 
     def make_scorer(self, parameters: Mapping[str, Any]) -> Any:
-        """Load a scorer and call its factory. Raises PluginError where it states less than it does."""
+        """Load a scorer and call its factory. Raises PluginError if its code shows a trait that it did not declare."""
         scorer = self.load()(**parameters)
         if _is_async(getattr(scorer, "score", None)) and not self.scorer_traits(parameters).waits:
             raise PluginError(
@@ -144,7 +142,7 @@ class Component:
         return scorer
 
     def load(self) -> Any:
-        """Import and return the attribute. Raises MissingPartError where a package it needs is absent."""
+        """Import and return the attribute. Raises MissingPartError if a package it needs is absent."""
         module_name, _, attribute = self.target.partition(":")
         try:
             with aside():  # what a plugin prints would stand among the JSON of a command
@@ -160,7 +158,7 @@ class Component:
                 ) from error
             raise self._missing(error) from error
         except ImportError as error:
-            if str(error).startswith("cannot import name"):  # the package is there, and has no such name
+            if str(error).startswith("cannot import name"):  # the package exists, but has no such name
                 raise self._broken(error) from error
             raise self._missing(error) from error
         except BaseException as error:  # SystemExit too: a plugin's module may do anything
@@ -209,8 +207,8 @@ class Registry:
         A scorer states `unit`, `waits`, `batch_size`, `minimum_repeats`, `reads_some`, `scores_failures`,
         `scores_begun`, `takes`, `raters` and `people`, a parser `refines`, `reads` and `gives`, a protocol `n` and
         `loglikelihood`, a provider `loglikelihood` (docs/plugins.md). Each may be a function of the YAML
-        parameters. Raises PluginError where the kind is none, the target has no colon, an argument is unknown, of the
-        wrong type or contradicts another one, or the plugin has the component already.
+        parameters. Raises PluginError if the kind is unknown, the target has no colon, an argument is unknown, has the
+        wrong type or contradicts another one, or the plugin already has the component.
         """
         where = f"plugin {self._plugin}"
         fault = _fault(kind, name, target, spec)
@@ -224,15 +222,15 @@ class Registry:
         same_name.append(component)
 
     def absorb(self, other: Registry) -> None:
-        """Take over all components of another registry (of a plugin that came through whole)."""
+        """Add all components of another registry, that of a successfully loaded plugin."""
         for key, components in other._components.items():
             self._components.setdefault(key, []).extend(components)
 
     def get(self, kind: Kind, name: str, where: str | None = None, prefer: str | None = None) -> Component:
         """Return the component called `name` or `plugin/name`.
 
-        Where several plugins hold the short name, the one of the plugin `prefer` is taken, else the core's.
-        Raises UnknownNameError with the nearest names; PluginError where it stays ambiguous.
+        If several plugins have the short name, that of the plugin `prefer` is returned, else the core's. Raises
+        UnknownNameError with the nearest names, PluginError if the name is ambiguous.
         """
         plugin, _, short = name.rpartition("/")
         found = self._components.get((kind, name), [])
@@ -251,7 +249,7 @@ class Registry:
         raise PluginError(what, where=where, fix="Use one of these.")
 
     def find(self, kind: Kind, name: str) -> Component | None:
-        """Like `get`, but None where there is none or the name is ambiguous."""
+        """Like `get`, but return None if there is none or the name is ambiguous."""
         try:
             return self.get(kind, name)
         except (UnknownNameError, PluginError):
@@ -272,13 +270,13 @@ def _names_roles(about: object) -> bool:
 
 
 def _is_async(function: object) -> bool:
-    import inspect  # not at the start, which registers alone
+    import inspect  # imported late: the start only registers
 
     return inspect.iscoroutinefunction(function)
 
 
 def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with a registration, or None."""
+    """Return what is wrong with a registration, or None."""
     if kind not in _KINDS:
         return f"{kind!r} is no kind of component; kinds are {', '.join(_KINDS)}"
     if not isinstance(name, str) or not name or any(letter.isspace() or letter in "/:[]{}," for letter in name):
@@ -299,7 +297,7 @@ def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) 
 
 
 def _spec_fault(name: str, spec: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with the fields of a component, or None."""
+    """Return what is wrong with the fields of a component, or None."""
     for key, value in spec.items():
         if key == "parameters":
             if not isinstance(value, Mapping) or value.get("type") != "object":
@@ -326,7 +324,7 @@ def _spec_fault(name: str, spec: Mapping[str, Any]) -> str | None:
 
 
 def _range_fault(ranges: object, produces: Sequence[str]) -> str | None:
-    """Say what is wrong with the declared ranges of scores, or None."""
+    """Return what is wrong with the declared ranges of scores, or None."""
     if not isinstance(ranges, Mapping):
         return "must be a mapping from names of scores"
     for score, each in ranges.items():

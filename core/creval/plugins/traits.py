@@ -1,8 +1,8 @@
-"""What a component states about itself when it is registered, and the check of it at the start.
+"""The traits that a component declares when it is registered, and their check at the start.
 
-The traits of a kind are the fields of its class below, with their defaults; `Registry.add` takes them as arguments. In
-place of a value each may be a function of the YAML parameters that returns it, where these decide. Imports nothing of
-the components, so that a wrong statement is found without importing any.
+The traits of a kind are the fields of its class below, with their defaults; `Registry.add` takes them as arguments.
+Each may be a function of the YAML parameters instead of a value. No component is imported: wrong traits are found
+without.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = [
 ]
 
 VALUES = ("list", "number", "object", "text")
-"""The kinds of value that a parser gives and a scorer takes."""
+"""The kinds of values that parsers return and scorers accept."""
 _LEVELS = ("nominal", "ordinal", "interval")
 
 
 class Raters(NamedTuple):
-    """The scores that several models give the same samples, so that results.json says how far they agree.
+    """Scores that several models give the same samples, whose agreement is in results.json.
 
-    `score` is what they say together, `scores` each one's own by its role. `level` is how two scores differ: `nominal`
-    (equal or not), `ordinal` (ranks between them) or `interval` (squared). `of` says what the scores are where they are
-    not verdicts: `means over the turns`.
+    `score` is their combined score, `scores` are those of each by role. `level` is how two scores differ: `nominal`
+    (equal or not), `ordinal` (ranks between them) or `interval` (squared). `of` names the scores if they are not
+    verdicts: `means over the turns`.
     """
 
     score: str
@@ -48,8 +48,8 @@ class Raters(NamedTuple):
 class ParserTraits:
     """`refines`: it works on the value of the parser before it, not on the text.
 
-    `reads`: `json` where it reads JSON, `prose` where it would take any text, also the source of faulty JSON. `gives`
-    is the kind of value that it always gives (VALUES).
+    `reads`: `json` if it reads JSON, `prose` if it accepts any text, even faulty JSON. `gives` is the kind of value
+    that it always returns (VALUES).
     """
 
     refines: bool = False
@@ -59,15 +59,15 @@ class ParserTraits:
 
 @dataclass(frozen=True, slots=True)
 class ScorerTraits:
-    """`unit` is what it looks at: a `sample`, or a `doc`: all samples of one doc under one condition, given at once.
+    """`unit` is what it scores: a `sample`, or a `doc`, i.e. all samples of one doc and condition together.
 
-    `waits`: it asks a model or a person, and `score` is a coroutine function; several of its calls go on at once.
-    `batch_size`: at most so many samples per call (0: 256, or 1 where it waits). `minimum_repeats`: so many repeats
-    of a doc it needs. `reads_some`: it also gets samples of which some answers cannot be read, `scores_failures`: also
-    those that are unparsed, truncated or refused, `scores_begun`: these where answers came before that one, which are
-    then read. `takes` are the kinds of value that it can score (empty: any).
-    `raters` (`Raters`) names those of its scores that several models give, whose agreement is in results.json.
-    `people` names those that the results warn of until judge-agreement has compared them with people's labels.
+    `waits`: it asks a model or a person, and `score` is a coroutine function; several of its calls run at once.
+    `batch_size`: the most samples per call (0: 256, or 1 if it waits). `minimum_repeats`: the repeats of a doc that it
+    needs. `reads_some`: it also gets samples with some unreadable answers; `scores_failures`: also unparsed, truncated
+    or refused ones; `scores_begun`: also those with answers before the failed one, which are then read. `takes` are the
+    kinds of values that it can score (empty: any).
+    `raters` (`Raters`) names scores that several models give, whose agreement is in results.json. `people` names scores
+    of which the results warn until judge-agreement has compared them with people's labels.
     """
 
     unit: str = "sample"
@@ -84,7 +84,7 @@ class ScorerTraits:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolTraits:
-    """`n`: how many answers it asks for in one call. `loglikelihood`: it asks for log-likelihoods of given texts."""
+    """`n`: the number of answers per call. `loglikelihood`: it asks for log-likelihoods of texts."""
 
     n: int = 1
     loglikelihood: bool = False
@@ -92,7 +92,7 @@ class ProtocolTraits:
 
 @dataclass(frozen=True, slots=True)
 class ProviderAbilities:
-    """`loglikelihood`: models of the provider may give log-likelihoods, by a method of that name."""
+    """`loglikelihood`: models of the provider may give log-likelihoods, through a method of that name."""
 
     loglikelihood: bool = False
 
@@ -119,7 +119,7 @@ def read_traits(kind: str, stated: Mapping[str, Any], parameters: Mapping[str, A
 
 
 def unknown_fault(kind: str, name: str, known: Sequence[str]) -> str | None:
-    """Say why a kind of component has no argument of this name, or None: with the nearest one, or whose it is."""
+    """Return why a kind of component has no argument of this name, with the nearest one or its owner, or None."""
     own = [field.name for field in fields(TRAITS[kind])] if kind in TRAITS else []
     if name in known or name in own:
         return None
@@ -132,7 +132,7 @@ def unknown_fault(kind: str, name: str, known: Sequence[str]) -> str | None:
 
 
 def trait_fault(kind: str, stated: Mapping[str, Any], roles: Sequence[str] = ()) -> str | None:
-    """Say what is wrong with the traits of a component of a kind, or None."""
+    """Return what is wrong with the traits of a component of a kind, or None."""
     for name, value in stated.items():
         fault = None if callable(value) else _value_fault(name, value)
         if fault is not None:
@@ -162,7 +162,7 @@ def _value_fault(name: str, value: object) -> str | None:
 
 
 def _contradiction(kind: str, stated: Mapping[str, Any], roles: Sequence[str]) -> str | None:
-    """Say which two statements exclude each other, or None."""
+    """Return which two traits exclude each other, or None."""
     if kind == "parser" and stated.get("refines") is True and "reads" in stated:
         return "refines=True and reads exclude each other: it works on a value, not on the text"
     if kind != "scorer":

@@ -1,4 +1,4 @@
-"""How far two raters of the same things agree: a judge and people, or a judge and itself."""
+"""Agreement between raters of the same units, e.g. a judge and people."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = [
 ]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-_FEWEST = 5  # docs, below which percentiles say nothing
+_FEWEST = 5  # with fewer docs, percentiles are meaningless
 _RESAMPLES = 1_000
 
 
 class Agreement(NamedTuple):
-    """Agreement over `n` things, rated by people and by the judge.
+    """Agreement over `n` units, rated by people and by the judge.
 
-    `accuracy`: the share of equal ratings. `balanced_accuracy`: the mean over the people's classes of the share that
-    the judge met (0 to 1; 1/classes at random). `kappa`: Cohen's, 1 for full agreement, 0 for chance. `pearson` and
-    `spearman`: correlations (-1 to 1). None where one is not defined: a rater who gives but one rating.
+    `accuracy`: the share of equal ratings. `balanced_accuracy`: the judge's accuracy within each of the people's
+    classes, averaged (0 to 1; 1/classes at random). `kappa`: Cohen's, 1 for full agreement, 0 for chance. `pearson` and
+    `spearman`: correlations (-1 to 1). Undefined ones (e.g. a rater gives the same rating to everything) are None.
     """
 
     n: int
@@ -40,7 +40,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(people: Sequence[float], judge: Sequence[float]) -> Agreement:
-    """Compare ratings of the same things, in the same order. Correlations need at least three."""
+    """Compare ratings of the same units, in the same order. Correlations need at least three."""
     if len(people) != len(judge):
         raise ValueError(f"{len(people)} ratings against {len(judge)}")
     if not people:
@@ -56,14 +56,14 @@ def agreement(people: Sequence[float], judge: Sequence[float]) -> Agreement:
 
 
 def balanced_accuracy(people: Sequence[float], judge: Sequence[float]) -> float:
-    """Return the mean, over the classes that people used, of the share of each that the judge met."""
+    """Return the judge's accuracy within each class that people used, averaged over the classes."""
     sizes = Counter(people)
     met = Counter(a for a, b in zip(people, judge, strict=True) if a == b)
     return math.fsum(met[each] / size for each, size in sizes.items()) / len(sizes)
 
 
 def kappa(people: Sequence[float], judge: Sequence[float]) -> float | None:
-    """Return Cohen's kappa (Cohen 1960); None where chance alone gives full agreement."""
+    """Return Cohen's kappa (Cohen 1960); None if chance alone gives full agreement."""
     n = len(people)
     first, second = Counter(people), Counter(judge)
     chance = math.fsum(first[each] * second[each] for each in first) / n**2
@@ -76,8 +76,8 @@ def kappa(people: Sequence[float], judge: Sequence[float]) -> float | None:
 def krippendorff_alpha(raters: Sequence[Sequence[float] | Floats], level: str) -> tuple[float | None, int, int]:
     """Return (alpha, units, ratings) of `raters`, each with its rating of every unit (NaN: none).
 
-    `level` says how two ratings differ: `nominal` (equal or not), `ordinal` (ranks between them), `interval` (squared).
-    Alpha is 1 for full agreement, 0 for chance; None where no two ratings differ at all. Units with a single rating do
+    `level` is the difference of two ratings: `nominal` (equal or not), `ordinal` (ranks between them), `interval`
+    (squared). Alpha is 1 for full agreement, 0 for chance; None if all ratings are equal. Units with a single rating do
     not count. After Krippendorff, Computing Krippendorff's Alpha-Reliability (2011).
     """
     table = _Ratings.of(raters)
@@ -90,7 +90,7 @@ def alpha_interval(
 ) -> tuple[float, float] | None:
     """Return the 95 % interval of Krippendorff's alpha: percentiles over 1,000 resamples of whole docs.
 
-    `docs` has the doc of every unit. None with fewer than 5 docs that are rated twice, and where alpha is undefined.
+    `docs` has the doc of every unit. None with fewer than 5 docs that are rated twice, and if alpha is undefined.
     """
     table = _Ratings.of(raters)
     _, places = np.unique(np.asarray(docs)[table.kept], return_inverse=True)
@@ -107,7 +107,7 @@ def alpha_interval(
 
 
 class _Ratings(NamedTuple):
-    """How often each of the `values` was given to each unit that has two ratings; `kept` says which units these are."""
+    """How often each of the `values` was given to each unit with at least two ratings; `kept` marks these units."""
 
     values: Floats
     counts: Floats
@@ -125,7 +125,7 @@ class _Ratings(NamedTuple):
         return cls(values, counts, kept)
 
     def alpha(self, times: np.ndarray[Any, Any], level: str) -> float | None:
-        """Return alpha where each unit counts so many times; None where no two ratings differ."""
+        """Return alpha with each unit counted `times` times; None if all ratings are equal."""
         weighted = self.counts * (times / (self.counts.sum(axis=1) - 1.0))[:, None]
         coincidences = weighted.T @ self.counts - np.diag(weighted.sum(axis=0))
         totals = coincidences.sum(axis=1)

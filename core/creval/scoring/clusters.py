@@ -1,4 +1,4 @@
-"""The values of one metric, grouped by what is independent: docs, as the repeats of one doc are not, or trials."""
+"""The values of one metric, grouped by independent units: docs (repeats of a doc depend on each other) or trials."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Clusters(Sequence[Floats]):
     """A sequence of float arrays, one per doc, stored as one array with offsets.
 
     `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
-    cost two arrays, while an aggregation that needs the arrays of single docs may still iterate. Without offsets
-    (None) each value is a cluster, which costs no second array. `unit` says what a cluster is: `doc`, or `trial` where
-    every value is one of its own. `weights`, where the metric has them, run parallel to `values`. `factors`, of shape
-    (clusters,), are what each cluster counts by as a whole, in a mean over groups of docs.
+    cost two arrays, while an aggregation that needs the arrays of single docs may still iterate. Without offsets (None)
+    each value is a cluster, which needs no second array. `unit` is what a cluster is: `doc`, or `trial` if every value
+    is a cluster. `weights`, if the metric has them, run parallel to `values`. `factors`, of shape (clusters,), weight
+    each cluster as a whole, in a mean over groups of docs.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Clusters(Sequence[Floats]):
 
     @classmethod
     def trials(cls, values: Sequence[float] | Floats, weights: Floats | None = None) -> Clusters:
-        """Take every value as a cluster of its own."""
+        """Make every value a cluster."""
         array = np.asarray(values, dtype=np.float64)
         return cls(array, None, "trial", weights)
 
@@ -50,7 +50,7 @@ class Clusters(Sequence[Floats]):
         weights: Floats | None = None,
         unit: str = "doc",
     ) -> Clusters:
-        """Group values by the number of their doc (or of its group); clusters come in the order of these numbers."""
+        """Group values by the number of their doc (or of its group); clusters are in the order of these numbers."""
         array = np.asarray(values, dtype=np.float64)
         numbers = np.asarray(labels)
         if (numbers[1:] < numbers[:-1]).any():
@@ -67,19 +67,19 @@ class Clusters(Sequence[Floats]):
 
     @property
     def offsets(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Where each cluster begins among the values, and where the last one ends, shape (clusters + 1,)."""
+        """The start of each cluster among the values, and the end of the last one, shape (clusters + 1,)."""
         return np.arange(len(self.values) + 1, dtype=np.int64) if self._offsets is None else self._offsets
 
     @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """How many values each cluster has, shape (clusters,); not to be written to."""
+        """The number of values of each cluster, shape (clusters,); do not write to it."""
         if self._offsets is None:
             return np.broadcast_to(np.int64(1), len(self.values))  # no memory
         return np.diff(self._offsets)
 
     @property
     def counts(self) -> Floats:
-        """The sizes as floats; not to be written to."""
+        """The sizes as floats; do not write to it."""
         if self._offsets is None:
             return np.broadcast_to(np.float64(1), len(self.values))
         return self.sizes.astype(np.float64)
@@ -91,12 +91,12 @@ class Clusters(Sequence[Floats]):
         return np.add.reduceat(per_value, self._offsets[:-1]).astype(np.float64, copy=False)
 
     def copied(self) -> Clusters:
-        """Return the same with values and weights of its own."""
+        """Return a copy with its own values and weights."""
         weights = None if self.weights is None else self.weights.copy()
         return Clusters(self.values.copy(), self._offsets, self.unit, weights, self.factors)
 
     def with_factors(self, factors: Floats) -> Clusters:
-        """Return the same with what each cluster counts by."""
+        """Return the same clusters with these factors."""
         return Clusters(self.values, self._offsets, self.unit, self.weights, factors)
 
     def replaced(self, values: Floats) -> Clusters:
@@ -104,13 +104,13 @@ class Clusters(Sequence[Floats]):
         return Clusters(values, self._offsets, self.unit, self.weights)
 
     def of_size(self, least: int) -> Clusters:
-        """Leave out the clusters with fewer than `least` values."""
+        """Return the clusters with at least `least` values."""
         if least <= 1:
             return self
         return self.chosen(self.sizes >= least)
 
     def chosen(self, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Clusters:
-        """Keep the clusters for which an array of shape (clusters,) is true."""
+        """Return the clusters for which an array of shape (clusters,) is true."""
         if keep.all():
             return self
         factors = None if self.factors is None else self.factors[keep]

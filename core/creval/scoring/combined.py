@@ -1,6 +1,6 @@
-"""Numbers made of several metrics over the same docs: a ratio, a difference, F1, a mean; and means over groups.
+"""Metrics made of several metrics over the same docs (a ratio, a difference, F1, a mean), and means over groups.
 
-Each doc's cluster holds the numerator and denominator of every part, so that a drawn doc brings all of its values.
+Each doc's cluster holds the numerator and denominator of every part, so that resampling a doc takes all of its values.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from creval.types.components import Aggregation
 __all__ = ["AVERAGES", "COMBINATIONS", "Combined", "averaged", "joined"]
 
 AVERAGES = ("micro", "macro", "weighted")
-"""Over all docs; over groups, each of which counts alike; over groups by their number of values."""
+"""Over all docs; over groups with equal weights; over groups weighted by their number of values."""
 
 
 def _harmonic(values: Floats) -> Floats:
-    """The harmonic mean of the rows, 0 where one of them is 0."""
+    """Return the harmonic mean of the rows, 0 where one of them is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = len(values) / (1.0 / values).sum(axis=0)
     return cast(Floats, np.where((values == 0).any(axis=0), 0.0, found))
@@ -40,13 +40,13 @@ COMBINATIONS: Mapping[str, Callable[[Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class Combined:
-    """The number that `how` makes of `parts` ratios of sums. Its interval is that of the bootstrap over docs."""
+    """The number that `how` computes from `parts` ratios of sums. Its interval is the bootstrap's over docs."""
 
     how: str
     parts_made: int
 
     def sums(self, clusters: Sequence[Floats]) -> Floats:
-        """Return what each doc adds: numerator and denominator of each part, shape (2 * parts, docs)."""
+        """Return the numerator and denominator of each part for each doc, shape (2 * parts, docs)."""
         return as_clusters(clusters).values.reshape(-1, 2 * self.parts_made).T
 
     def of_sums(self, sums: Floats) -> Floats:
@@ -55,12 +55,12 @@ class Combined:
             return COMBINATIONS[self.how](sums[::2] / sums[1::2])
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
-        """Return the number, None where it is undefined."""
+        """Return the number, or None if it is undefined."""
         value = float(self.of_sums(self.sums(clusters).sum(axis=1)))
         return value if math.isfinite(value) else None
 
     def standard_error(self, clusters: Sequence[Floats]) -> float | None:
-        """Return the error of the jackknife over docs; None where it is undefined without one of them."""
+        """Return the jackknife's standard error over docs; None if the number is undefined without one of them."""
         sums = self.sums(clusters)
         left = self.of_sums(sums.sum(axis=1)[:, None] - sums)
         count = len(left)
@@ -72,7 +72,7 @@ class Combined:
 def joined(
     parts: Sequence[tuple[Aggregation, Clusters, np.ndarray[Any, Any]]],
 ) -> tuple[Clusters, np.ndarray[Any, Any]]:
-    """Return the clusters that `Combined` takes, and the numbers of their docs, rising.
+    """Return the clusters that `Combined` uses, and the numbers of their docs in ascending order.
 
     Each part is an aggregation with its clusters and the number of each cluster's doc. A doc without a value in a part
     adds nothing to it.
@@ -88,9 +88,9 @@ def joined(
 
 
 def averaged(aggregation: Ratio, clusters: Clusters, groups: Sequence[str], how: str) -> Clusters:
-    """Return clusters whose ratio of sums is the mean over groups: `groups` has that of each cluster.
+    """Return clusters whose ratio of sums is the mean over groups; `groups` has the group of each cluster.
 
-    A doc counts by 1 over the sum of its group's denominators (`macro`), times the group's number of values
+    A doc's weight is 1 over the sum of its group's denominators (`macro`), times the group's number of values
     (`weighted`).
     """
     if how == "micro" or not len(clusters):

@@ -1,7 +1,7 @@
 """Quantiles of Student's t and of the beta distribution for single numbers, without importing SciPy.
 
-`scipy.special` takes several tenths of a second to import, most of what a run of one sample takes; every interval of a
-run needs one of these two functions. They agree with it to 1e-12 (relative) and are meant for some dozens of calls.
+Importing `scipy.special` takes several tenths of a second, most of the time of a run of one sample, and every interval
+needs one of these two functions. They agree with SciPy to 1e-12 (relative) and are meant for some dozens of calls.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ __all__ = ["beta_cdf", "beta_quantile", "t_quantile"]
 
 _TINY = 1e-300
 _EPSILON = 1e-16
-_MOST_TERMS = 200_000  # some 6 sqrt(a + b) are needed next to the mean
-_MOST_STEPS = 400  # of a search that halves its bracket at the worst
+_MOST_TERMS = 200_000  # about 6 sqrt(a + b) are needed near the mean
+_MOST_STEPS = 400  # of a search that at worst halves its bracket
 _HALF_LOG_2PI = 0.918938533204672741780329736406
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
-_SHORT = 2_000.0  # about as many terms does the series need
+_SHORT = 2_000.0  # the series needs about this many terms
 _LARGE = 10.0  # from here on Stirling's series is exact to the last digit
 
 
@@ -75,7 +75,7 @@ def beta_cdf(a: float, b: float, x: float) -> float:
 
 
 def _first_guess(a: float, b: float, share: float, log_beta: float) -> float:
-    """From the power that rules each end, or from the normal distribution where neither end is near."""
+    """Start from the power that dominates near an end, or from the normal distribution elsewhere."""
     mean, spread = a / (a + b), math.sqrt(a * b / (a + b + 1)) / (a + b)
     guess = mean + NormalDist().inv_cdf(share) * spread
     if a < 2 and (guess < mean / 4 or a < 1):
@@ -86,7 +86,7 @@ def _first_guess(a: float, b: float, share: float, log_beta: float) -> float:
 
 
 def _series(a: float, b: float, x: float) -> float:
-    """2F1(a + b, 1; a + 1; x), all terms positive (DLMF 8.17.8): exact where 1 - x would lose the digits of x."""
+    """2F1(a + b, 1; a + 1; x), all terms positive (DLMF 8.17.8): exact even if 1 - x would lose the digits of x."""
     term = value = 1.0
     place = 0
     while term > _EPSILON * value:
@@ -121,7 +121,7 @@ def _power_term(a: float, b: float, x: float) -> float:
     if min(a, b) < _LARGE:
         return math.exp(a * math.log(x) + b * math.log1p(-x) - _log_beta(a, b))
     total = a + b
-    beyond = total * x - a  # rounding errors of it cancel in the two terms
+    beyond = total * x - a  # its rounding errors cancel in the two terms
     exponent = a * _log_one_plus(beyond / a, x * total / a) + b * _log_one_plus(-beyond / b, (1 - x) * total / b)
     exponent -= _correction(a, b)
     return math.exp(exponent) * math.sqrt(a * b / total / (2 * math.pi))
@@ -154,5 +154,5 @@ def _correction(a: float, b: float) -> float:
 
 
 def _remainder(number: float) -> float:
-    """What Stirling's formula of log Gamma leaves out, for numbers from 10 on."""
+    """The remainder of Stirling's formula for log Gamma, for numbers from 10 on."""
     return sum(factor / number ** (2 * power + 1) for power, factor in enumerate(_STIRLING))

@@ -1,7 +1,4 @@
-"""Confidence intervals of a metric.
-
-What the values of a metric can be.
-"""
+"""Confidence intervals of a metric, and the scale of its values."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ __all__ = [
 ]
 
 
-_SCALE_ROUNDING = 1e-6  # vectors are of single precision, so a cosine may be that much above 1
+_SCALE_ROUNDING = 1e-6  # vectors have single precision, so a cosine may exceed 1 by this much
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +38,11 @@ class Scale:
     binary: bool = False
 
     def of(self, aggregation: Aggregation) -> Scale:
-        """Return the scale of the aggregated number: a share of successes is binary whatever the scores are."""
+        """Return the scale of the aggregated number: a share of successes is always binary."""
         return Scale(0.0, 1.0, True) if self.binary or getattr(aggregation, "share", False) else self
 
     def outside(self, clusters: Clusters) -> float | None:
-        """Return a value that lies outside, None where all lie within."""
+        """Return a value outside of the scale, or None."""
         lowest, highest = float(clusters.values.min()), float(clusters.values.max())
         if self.low is not None and lowest < self.low - _SCALE_ROUNDING * max(1.0, abs(self.low)):
             return lowest
@@ -54,8 +51,7 @@ class Scale:
 
 
 ANY = Scale()
-
-"""Nothing is known of the values."""
+"""A scale without bounds."""
 
 
 REPLICATES = 2_000
@@ -89,12 +85,13 @@ def t_interval(value: Number, error: Number, freedom: Number, confidence: float)
 def transformed_interval(
     value: Number, error: Number, reach: Number, low: float | None, high: float | None
 ) -> tuple[Floats, Floats]:
-    """Return the interval of a number that lies above `low`, below `high`, or between the two: it never leaves these.
+    """Return the interval of a number with the bounds `low` and `high` (or one of them), which it never leaves.
 
-    The t interval of g(value), carried back: g is the logarithm of the distance to the one bound, or the logit between
-    both. With b = g''(value) error^2 / 2 the centre is g(value) - b and the error sqrt((g' error)^2 + 2 b^2): what the
-    second order of Taylor's series adds matters for skewed scores of few docs (for the logarithm it is Cox's method,
-    Zhou and Gao 1997, Stat. Med. 16, 783-790). `reach` is the quantile of t. The value has to lie within the bounds.
+    It is the t interval of g(value), transformed back: g is the logarithm of the distance to the bound, or the logit
+    between both bounds. With b = g''(value) error^2 / 2 the centre is g(value) - b and the error sqrt((g' error)^2 + 2
+    b^2): what the second order of Taylor's series adds matters for skewed scores of few docs (for the logarithm it is
+    Cox's method, Zhou and Gao 1997, Stat. Med. 16, 783-790). `reach` is the quantile of t. The value has to lie within
+    the bounds.
     """
     number, spread = np.asarray(value, dtype=np.float64), np.asarray(error, dtype=np.float64)
     if low is None or high is None:
@@ -117,7 +114,7 @@ def transformed_interval(
 def difference_interval(centre: float, error: float, reach: float, scale: Scale) -> tuple[float, float]:
     """Return centre -+ reach * error for a difference of two numbers on a scale.
 
-    An end beyond what such a difference can be is that of the logit's interval between the bounds.
+    If an end is beyond the possible differences, it is replaced by that of the logit's interval between the bounds.
     """
     low, high = centre - reach * error, centre + reach * error
     if scale.low is None or scale.high is None or max(-low, high) <= scale.high - scale.low:
@@ -132,10 +129,11 @@ def _logistic(number: Floats) -> Floats:
 
 
 def clopper_pearson(share: float | Floats, clusters: float | Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Return the exact binomial interval of a share (0 to 1) with the (effective) number of docs as that of tries.
+    """Return the exact binomial interval of a share (0 to 1), with the (effective) number of docs as number of tries.
 
     Clopper & Pearson (1934, Biometrika 26, 404-413): the quantiles of Beta(x, n - x + 1) and Beta(x + 1, n - x) for
-    x = share * n, here with any x from 0 to n. Repeats of a doc add no try: they may all depend on each other.
+    x = share * n, here with any x from 0 to n. Repeats of a doc do not count as tries, since they may depend on each
+    other.
     """
     tail = (1 - confidence) / 2
     hits = np.clip(np.asarray(share, dtype=np.float64) * clusters, 0.0, clusters)
@@ -157,12 +155,12 @@ def _beta_quantile(a: Floats, b: Floats, share: float) -> Floats:
 def bootstrap_interval(
     aggregation: Aggregation, clusters: Clusters, seed: int, confidence: float
 ) -> tuple[float, float] | None:
-    """Return the bias-corrected and accelerated interval of the cluster bootstrap: whole docs are drawn.
+    """Return the bias-corrected and accelerated interval of the cluster bootstrap, which draws whole docs.
 
     Efron (1987, J. Am. Stat. Assoc. 82, 171-185), the acceleration by the jackknife over docs (0 above _JACKKNIFED of
     them). REPLICATES resamples from `numpy.random.default_rng(seed)`; the same seed and data give the same interval.
-    Where the metric is undefined in a resample that one is left out; None where so many are that an end could lie among
-    them, and where the resamples lie on one side of the value.
+    Resamples in which the metric is undefined are left out. Returns None if they are so many that an end could lie
+    among them, and if all resamples lie on one side of the value.
     """
     from scipy.special import ndtr, ndtri
 
@@ -183,9 +181,9 @@ def bootstrap_interval(
 def bootstrap_difference(
     aggregation: Aggregation, sides: tuple[Clusters, Clusters], seed: int, confidence: float
 ) -> tuple[float, float, float] | None:
-    """Return the percentile interval of second minus first, and the p-value by which it leaves 0 in or out.
+    """Return the percentile interval of second minus first, and the p-value of the corresponding test against 0.
 
-    A doc that is drawn brings both its values. `sides` hold the same docs in the same order. None where the metric is
+    A drawn doc contributes both its values. `sides` hold the same docs in the same order. Returns None if the metric is
     undefined in too many resamples.
     """
     one, other = (_resampled(aggregation, side, seed) for side in sides)
@@ -202,12 +200,12 @@ def bootstrap_difference(
 
 
 def _least_defined(resamples: int, confidence: float) -> int:
-    """How many resamples have to have a number: all but those of one tail."""
+    """Return the least number of resamples with a value: all except those of one tail."""
     return max(1, int(np.ceil(resamples * (1 + confidence) / 2)))
 
 
 def _acceleration(aggregation: Aggregation, clusters: Clusters) -> float:
-    """The skewness of the jackknife's values over six; 0 where there are too many docs to leave each out once."""
+    """Return the skewness of the jackknife's values over six; 0 if there are too many docs to leave each out once."""
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
         numerators, denominators = parts(clusters)
@@ -227,7 +225,7 @@ def _acceleration(aggregation: Aggregation, clusters: Clusters) -> float:
 
 
 def _resampled(aggregation: Aggregation, clusters: Clusters, seed: int) -> Floats:
-    """The metric in each resample; the same seed draws the same docs."""
+    """Return the metric in each resample; the same seed draws the same docs."""
     values = _resampling(aggregation, clusters)
     return np.concatenate([values(draws) for draws in _draws(len(clusters), seed)])
 
@@ -241,7 +239,7 @@ def _draws(count: int, seed: int) -> Iterator[np.ndarray[Any, Any]]:
 
 
 def _resampling(aggregation: Aggregation, clusters: Clusters) -> Callable[[np.ndarray[Any, Any]], Floats]:
-    """Return what computes the metric in each resample: fast where the aggregation says how, else by calling it."""
+    """Return a function for the metric in each resample: the aggregation's own fast one, else one that calls it."""
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
         return _Ratios(*parts(clusters))

@@ -25,14 +25,14 @@ _INSIDE_NUMBER = re.compile(r"(?<=\d)[.,:/'’-](?=\d)|(?<!\w)[-−](?=[\d.])|(?
 
 @dataclass(frozen=True)
 class _Matching(ABC):
-    """Base: looks up the doc's targets (one, or a list of which any will do) and scores the share of right answers.
+    """Base class: looks up the doc's targets (one, or a list of alternatives) and scores the share of right answers.
 
-    Every answer of the sample is compared. `reduce` says what becomes of several (`n: 3`): their `mean`; the `best` (1
-    where one is right: best-of-n); or the `majority`, where the answer given most often counts alone (self-consistency,
-    Wang et al. 2023, arXiv:2203.11171; of two given equally often the one that came first). For the mean one answer
-    that cannot be read or compared fails the sample; for the other two it is no answer.
-    `matches` raises ValueError where the answer cannot be read (the sample is unparsed), TypeError where the task is at
-    fault (errored). A doc without the field is such a fault too, not a wrong answer.
+    Every answer of the sample is compared. `reduce` combines several answers (`n: 3`): their `mean`; the `best` (1 if
+    one is right: best-of-n); or the `majority`, for which only the most frequent answer counts (self-consistency, Wang
+    et al. 2023, arXiv:2203.11171; of equally frequent ones the first). For the mean, one answer that cannot be read or
+    compared fails the sample; the other two ignore it.
+    `matches` raises ValueError if the answer cannot be read (the sample is unparsed), TypeError if the task is at fault
+    (errored). A doc without the field is a fault of the task too, not a wrong answer.
     """
 
     field: str = "target"
@@ -59,7 +59,7 @@ class _Matching(ABC):
             return Score({}, failure=str(error), errored=True)
 
     def _reduced(self, values: Sequence[Any], targets: Sequence[Any]) -> float:
-        """Return the score of all answers. Raises ValueError where none can be compared, else as `matches` does."""
+        """Return the score of all answers. Raises ValueError if none can be compared, else as `matches` does."""
         if self.reduce == "mean":
             right = [any(self.matches(value, wanted) for wanted in targets) for value in values]
             return sum(right) / len(right)
@@ -80,7 +80,7 @@ class _Matching(ABC):
         return True
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it lacks the field, or holds nothing to compare with."""
+        """Return why a doc cannot be scored (it lacks the field, or the field has nothing to compare with), or None."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         target = fields[self.field]
@@ -95,11 +95,11 @@ class _Matching(ABC):
 
     @abstractmethod
     def matches(self, value: Any, target: Any) -> bool:
-        """Say whether an answer is a target."""
+        """Return whether an answer is a target."""
 
 
 def _most_common(values: Sequence[Any], same: Callable[[Any, Any], bool]) -> Any:
-    """Return the value that was given most often, in whatever spelling counts as the same; of equals the first."""
+    """Return the most frequent value, counting equivalent spellings together; of equally frequent ones the first."""
     classes: list[list[Any]] = []
     for value in values:
         home = next((each for each in classes if same(value, each[0])), None)
@@ -112,9 +112,10 @@ def _most_common(values: Sequence[Any], same: Callable[[Any, Any], bool]) -> Any
 
 @dataclass(frozen=True)
 class _TextMatching(_Matching, ABC):
-    """Comparison of texts. A target that is empty, also after what is ignored, is a fault unless `empty` is true.
+    """Comparison of texts. An empty target is a fault unless `empty` is true, also one empty without punctuation.
 
-    With `normalize: squad` texts are compared as SQuAD does (`squad_text`); a target such as "a" may become empty then.
+    With `normalize: squad` texts are compared as in SQuAD (`squad_text`); a target such as "a" then becomes empty,
+    which is allowed.
     """
 
     ignore_case: bool = False
@@ -135,14 +136,14 @@ class _TextMatching(_Matching, ABC):
         return " ".join((text.casefold() if self.ignore_case else text).split())
 
     def _said(self, value: Any) -> str:
-        """Return the plain form of an answer. Raises ValueError for a list, which a model may put into JSON."""
+        """Return the plain form of an answer. Raises ValueError for a list, which a model's JSON may contain."""
         try:
             return self._plain(value)
         except TypeError as error:
             raise ValueError(str(error)) from None
 
     def _wanted(self, target: Any) -> str:
-        """Return the plain form of a target. Raises TypeError where it is empty and none is meant to be."""
+        """Return the plain form of a target. Raises TypeError if it is empty and may not be."""
         wanted = self._plain(target)
         if not wanted and not self.empty and not (self.normalize == "squad" and str(target).strip()):
             ignored = " once punctuation is ignored" if self.ignore_punctuation and str(target).strip() else ""
@@ -152,11 +153,11 @@ class _TextMatching(_Matching, ABC):
 
 @dataclass(frozen=True)
 class ExactMatch(_TextMatching):
-    """Score `exact_match`: 1 where the answer is the target, else 0.
+    """Score `exact_match`: 1 if the answer is the target, else 0.
 
-    Texts are compared as texts: white space at the ends is ignored and runs of it inside count as one space; with
-    `ignore_case` and `ignore_punctuation` letter case and punctuation too. Where the answer or the target is a number,
-    both are compared as decimals, without a tolerance.
+    White space at the ends of a text is ignored, and runs of it inside count as one space; `ignore_case` and
+    `ignore_punctuation` ignore letter case and punctuation too. If the answer or the target is a number, both are
+    compared as decimals, without a tolerance.
     """
 
     name = "exact_match"
@@ -172,10 +173,10 @@ class ExactMatch(_TextMatching):
 
 @dataclass(frozen=True)
 class Includes(_TextMatching):
-    """Score `includes`: 1 where the target occurs in the answer, else 0. Options as in `exact_match`.
+    """Score `includes`: 1 if the target occurs in the answer, else 0. Options as in `exact_match`.
 
-    A number does not occur in a longer one: `5` is not in `15`, `0.5` or `-5`. With `empty: true` an empty target is in
-    an empty answer alone.
+    A number does not occur in a longer one: `5` is not in `15`, `0.5` or `-5`. With `empty: true` an empty target only
+    occurs in an empty answer.
     """
 
     name = "includes"
@@ -193,9 +194,9 @@ class Includes(_TextMatching):
 
 @dataclass(frozen=True)
 class Numeric(_Matching):
-    """Score `numeric`: 1 where |answer - target| <= max(`absolute`, `relative` * |target|), else 0.
+    """Score `numeric`: 1 if |answer - target| <= max(`absolute`, `relative` * |target|), else 0.
 
-    Without a tolerance (the default) both must be the same decimal. A unit next to a number is left out.
+    Without a tolerance (the default) both must be the same decimal. A unit next to a number is ignored.
     """
 
     absolute: float = 0.0
@@ -221,13 +222,13 @@ class Numeric(_Matching):
 
 
 def squad_text(text: str) -> str:
-    """Return a text as SQuAD's evaluation compares it: in lower case, without ASCII punctuation and a, an, the."""
+    """Return a text normalized as in SQuAD's evaluation: lower case, without ASCII punctuation and a, an, the."""
     kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
 
 
 def _number(value: Any) -> int | float | Decimal:
-    """Raises ValueError for a text that is no number or not finite, TypeError for what can be none."""
+    """Return a number. Raises ValueError for a text that is not a finite number, TypeError for other types."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TypeError(f"numeric compares numbers, not {_called(value)}")
     if isinstance(value, str):
@@ -245,7 +246,7 @@ def _called(value: Any) -> str:
 
 
 def _as_number(value: str | float) -> int | float | Decimal | None:
-    """Return a number, or that which a text is as a whole and without a unit; None where it is none."""
+    """Return a number, or the number that a whole text without a unit states; None if there is none."""
     try:
         if isinstance(value, str):
             numeral = read_numeral(value)
@@ -257,7 +258,7 @@ def _as_number(value: str | float) -> int | float | Decimal | None:
 
 
 def _without_punctuation(text: str) -> str:
-    """Return a text without punctuation; the signs inside a number stay, except those between groups of three."""
+    """Return a text without punctuation; signs inside a number stay, except separators of groups of three."""
     text = _BETWEEN_GROUPS.sub("", text)
     kept = {match.start() for match in _INSIDE_NUMBER.finditer(text)}
     return "".join(c for at, c in enumerate(text) if at in kept or not unicodedata.category(c).startswith("P"))

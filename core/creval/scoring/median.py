@@ -21,12 +21,12 @@ _Z = 1.959963984540054  # the normal distribution's 97.5 % point
 
 @dataclass(frozen=True)
 class Median:
-    """The middle value; of an even number of values the mean of the two in the middle.
+    """The middle value; for an even number of values the mean of the two in the middle.
 
-    Its interval lies between two order statistics, as the sign test has it: exact with one value per doc, and not too
-    short where the values of a doc depend on each other. Its standard error is Woodruff's (1952, J. Am. Stat. Assoc.
-    47, 635-646): the cluster-robust interval of the share of values at or below the median, carried over to values by
-    the sample's own quantiles. Below `minimum_clusters` docs no interval would hold the median often enough.
+    Its interval lies between two order statistics, as in the sign test: exact with one value per doc, and not too short
+    if the values of a doc depend on each other. Its standard error is Woodruff's (1952, J. Am. Stat. Assoc. 47,
+    635-646): the cluster-robust interval of the share of values at or below the median, converted to values by the
+    sample's quantiles. With fewer than `minimum_clusters` docs no interval would contain the median often enough.
     """
 
     minimum_clusters: ClassVar[int] = 5
@@ -49,7 +49,7 @@ class Median:
         return float(high - low) / (2 * _Z)
 
     def interval(self, clusters: Sequence[Floats], confidence: float) -> tuple[float, float] | None:
-        """Return the interval between two values; None where too few docs have most of the values."""
+        """Return the interval between two values; None if too few docs have most of the values."""
         grouped = as_clusters(clusters)
         docs = effective_docs(grouped.counts)
         if docs < self.minimum_clusters:
@@ -69,7 +69,7 @@ class Median:
 
 
 def _order(docs: float, confidence: float) -> int:
-    """Return which value from either end bounds the interval: the chance that the median lies outside is small."""
+    """Return the rank from either end of the values that bound the interval, so that it covers the median."""
     tail = (1 - confidence) / 2
     place = max(1, int(docs / 2 - math.sqrt(docs)) + 1)
     while place > 1 and beta_cdf(docs - place + 1, place, 0.5) > tail:
@@ -80,7 +80,7 @@ def _order(docs: float, confidence: float) -> int:
 
 
 def _weighted_medians(clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:
-    """Medians where docs differ in size: each value counts as often as its doc was drawn."""
+    """Return medians for docs of different sizes: each value counts as often as its doc was drawn."""
     order = np.argsort(clusters.values, kind="stable")
     values = clusters.values[order]
     owner = np.repeat(np.arange(len(clusters)), clusters.sizes)[order]

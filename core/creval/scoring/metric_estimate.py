@@ -1,4 +1,4 @@
-"""From the values of a metric to an Estimate."""
+"""Computes an Estimate from the values of a metric."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = ["CONFIDENCE", "NO_VARIATION", "estimate", "estimate_mean"]
 
 _Interval = tuple[float, float] | None
 _Found = tuple[_Interval, str, str | None]
-"""The interval, how it was made, and why there is none."""
+"""The interval, its method, and why there is none."""
 
 CONFIDENCE = 0.95
 NO_VARIATION = 1e-12
-"""Of the largest value, or of 1 where all are smaller: a spread below it is rounding."""
+"""Relative to the largest value, or to 1 if all are smaller: a smaller spread is rounding."""
 
 
 def estimate(
@@ -42,14 +42,14 @@ def estimate(
     scale: Scale = ANY,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """Aggregate values and say how certain the number is.
+    """Aggregate values and estimate the uncertainty of the number.
 
     `method`: `t`, `cluster_bootstrap`, `none`, or `auto`: Clopper-Pearson for 0/1 scores, else t (of the logarithm or
     the logit where the scale has bounds), and the bootstrap for an aggregation without a standard error
-    (docs/statistics.md says why). No interval leaves the scale. Docs with fewer values than the
-    aggregation needs are left out. Below two docs, and where the metric is undefined, there is neither standard error
-    nor interval: None, never a zero; no interval either where nothing varies. `no_interval` says why.
-    Raises ScoringError where a value, or what the aggregation makes of finite values, is not a finite number.
+    (docs/statistics.md says why). No interval leaves the scale. Docs with fewer values than the aggregation needs are
+    left out. With fewer than two docs, or if the metric is undefined, standard error and interval are None, never zero;
+    if nothing varies, there is no interval either. `no_interval` says why. Raises ScoringError if a value, or the
+    aggregation's result for finite values, is not a finite number.
     """
     if len(clusters.values) and not np.isfinite(clusters.values).all():
         raise ScoringError("a value is not a finite number", fix="Correct the scorer.")
@@ -70,7 +70,7 @@ def estimate(
 def estimate_mean(values: Sequence[float], low: float | None = None, high: float | None = None) -> Estimate:
     """Return the mean of values, one per doc, with a 95 % interval that stays within `low` and `high` (None: no bound).
 
-    The interval is that of a task's metric: t, or t of the logarithm or the logit where there are bounds.
+    The interval is that of a task's metric: t, or t of the logarithm or the logit if there are bounds.
     """
     clusters = Clusters.group(values, range(len(values)))
     return estimate(Mean(), clusters, "t", 0, Scale(low, high))
@@ -78,7 +78,7 @@ def estimate_mean(values: Sequence[float], low: float | None = None, high: float
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """How the interval of one number is made, or why there is none."""
+    """Computes the interval of one number, or why there is none."""
 
     aggregation: Aggregation
     clusters: Clusters
@@ -88,12 +88,10 @@ class _Making:
     confidence: float
 
     def interval(self, method: str) -> _Found:
-        """Return the interval, the method that made it, and why there is none."""
+        """Return the interval, its method, and why there is none."""
         if method == "none":
             return None, "none", None
-        other = any(
-            hasattr(self.aggregation, name) for name in ("of_sums", "read")
-        )  # of which the values are no scores
+        other = any(hasattr(self.aggregation, name) for name in ("of_sums", "read"))  # whose values are not scores
         free = other or getattr(self.aggregation, "share", False)
         outside = None if free else self.scale.outside(self.clusters)
         if outside is not None:
@@ -161,7 +159,7 @@ class _Making:
         return interval, "cluster_bootstrap", None
 
     def _from_aggregation(self, what: str, otherwise: float) -> float:
-        """What the aggregation says of its docs, where it does."""
+        """Return what the aggregation reports about its docs, if it does."""
         tell = getattr(self.aggregation, what, None)
         return otherwise if tell is None else float(tell(self.clusters))
 

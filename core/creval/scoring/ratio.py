@@ -2,14 +2,14 @@
 
 With a doc's numerator y_i and denominator x_i the estimate is r = sum y_i / sum x_i. Its standard error is that of the
 jackknife which leaves out one doc at a time (CR3: MacKinnon and White 1985, J. Econometrics 29, 305-325; Bell and
-McCaffrey 2002, Survey Methodology 28, 169-181), and its degrees of freedom are Satterthwaite's, for values that are
-alike in variance and independent. With docs of one size these are the textbook s / sqrt(C) and C - 1; where few docs
-have most of the weight the error is larger and the degrees are fewer.
+McCaffrey 2002, Survey Methodology 28, 169-181), and its degrees of freedom are Satterthwaite's, for independent values
+of equal variance. With docs of one size these are the textbook s / sqrt(C) and C - 1; if few docs have most of the
+weight, the error is larger and the degrees are fewer.
 
-Aggregations over groups of docs that ask one thing in several words: all right, or the same every time.
+`all` and `consistency` aggregate over groups of docs that ask the same in different words.
 
-A metric that names its `group` has one cluster a group. `all` is the group accuracy of BrainTeaser (Jiang et al. 2023,
-arXiv:2310.05057, section 4.1: a group counts where every question of it is answered right).
+A metric with a `group` has one cluster per group. `all` is the group accuracy of BrainTeaser (Jiang et al. 2023,
+arXiv:2310.05057, section 4.1: a group counts if every question of it is answered right).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WHOLE = 1 - 1e-12  # of the weight: one doc has it all
 
 
 def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | None:
-    """Return the jackknife's standard error of sum/sum; None below two docs, or where one has all the weight."""
+    """Return the jackknife's standard error of sum/sum; None for fewer than two docs, or if one has all the weight."""
     used = denominators > 0
     count = int(used.sum())
     if count < 2:
@@ -78,21 +78,21 @@ def degrees_of_freedom(denominators: Floats) -> float:
 
 
 def effective_docs(denominators: Floats) -> float:
-    """Return how many docs of one size say as much: (sum x)^2 / sum x^2 (Kish 1965, Survey Sampling)."""
+    """Return the equivalent number of docs of equal size: (sum x)^2 / sum x^2 (Kish 1965, Survey Sampling)."""
     return float(denominators.sum()) ** 2 / float(denominators @ denominators)
 
 
 def _blocks(count: int) -> Iterator[slice]:
-    """Cut an array, so that a million docs need no further array of their size."""
+    """Yield slices of an array, so that a million docs need no further array of their size."""
     for start in range(0, count, _BLOCK):
         yield slice(start, start + _BLOCK)
 
 
 @dataclass(frozen=True)
 class Ratio(ABC):
-    """What the three share; a subclass says what a doc's numerator and denominator are.
+    """Base class; a subclass defines a doc's numerator and denominator.
 
-    `share`: the number is a share of successes, whatever the scores are, so that it lies in 0 to 1.
+    `share`: the number is a share of successes, whatever the scores are, so it lies in 0 to 1.
     """
 
     share: ClassVar[bool] = False
@@ -121,7 +121,7 @@ class Ratio(ABC):
         return degrees_of_freedom(self.parts(as_clusters(clusters))[1])
 
     def effective_docs(self, clusters: Sequence[Floats]) -> float:
-        """Return how many docs of one size say as much."""
+        """Return the equivalent number of docs of equal size."""
         return effective_docs(self.parts(as_clusters(clusters))[1])
 
 
@@ -199,10 +199,10 @@ class All(Ratio):
 
 @dataclass(frozen=True)
 class Consistency(Ratio):
-    """The chance that two docs of a group end alike: both with a score of at least `at_least`, or both below it.
+    """The chance that two docs of a group have the same outcome: both scores reach `at_least`, or neither does.
 
     Of a group with n docs of which h reach it: (C(h, 2) + C(n-h, 2)) / C(n, 2), averaged over the groups. A group of
-    one doc says nothing and is left out.
+    one doc is left out.
     """
 
     share: ClassVar[bool] = True

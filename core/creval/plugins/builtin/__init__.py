@@ -1,4 +1,4 @@
-"""What the core itself brings, registered like any plugin under the name `core`: names and targets only."""
+"""The components of the core, registered like those of a plugin under the name `core`: names and targets only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def register(registry: Registry) -> None:
 
 
 _FORMAT = params.one_of(
-    "jsonl", "json", "csv", "tsv", "parquet", about="format of the file, where its ending does not tell"
+    "jsonl", "json", "csv", "tsv", "parquet", about="format of the file, if its extension does not show it"
 )
 
 
@@ -91,7 +91,7 @@ def register_providers(registry: Registry) -> None:
     add("provider", "hosted_vllm", f"{_CHAT}:hosted_vllm", "a vLLM server, over the chat-completions protocol")
     add("provider", "chat", f"{_CHAT}:chat", "any chat-completions server at --base-url")
     for name, target, summary in (
-        ("replay", "creval.models.local.replay:replay", "answers from a JSONL file"),
+        ("replay", "creval.models.local.replay:replay", "answers from a JSON Lines file"),
         ("baseline", "creval.models.local.baseline_provider:baseline", "a task's own floor or ceiling"),
     ):
         add("provider", name, target, summary, loglikelihood=True)

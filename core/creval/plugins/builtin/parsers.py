@@ -82,7 +82,7 @@ def _register_marked(registry: Registry) -> None:
         "parser",
         "regex",
         "creval.parsing.pattern:Regex",
-        "what a regular expression matches, under a time limit",
+        "the match of a regular expression, under a time limit",
         parameters=params.schema(
             pattern=params.text(1, 2000),
             group=params.either(params.integer(), params.text()),
@@ -135,7 +135,7 @@ def _register_last(registry: Registry) -> None:
         "parser",
         "words",
         "creval.parsing.lists:Words",
-        "clean words out of a list or a text (refines)",
+        "clean words from a list or a text (refines)",
         parameters=params.schema(
             limit=params.integer(1),
             unique=params.flag(),
@@ -162,7 +162,7 @@ def _register_last(registry: Registry) -> None:
         "parser",
         "choice",
         "creval.parsing.choice:Choice",
-        "which of some options an answer names",
+        "the option that an answer names",
         parameters=params.schema(
             options=params.list_of(params.text(1), minimum=1), refine=params.flag(), refusals=params.flag()
         ),

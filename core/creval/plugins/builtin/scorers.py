@@ -18,13 +18,13 @@ def register(registry: Registry) -> None:
 
 
 def _register_scorers(registry: Registry) -> None:
-    reduce = params.one_of("mean", "best", "majority", about="what becomes of several answers of a sample")
+    reduce = params.one_of("mean", "best", "majority", about="how several answers of a sample are combined")
     empty = params.flag(about="whether a target may be empty")
     matching = params.schema(
         field=params.text(1),
         ignore_case=params.flag(),
         ignore_punctuation=params.flag(),
-        normalize=params.one_of("squad", "none", about="what is done to both texts before they are compared (none)"),
+        normalize=params.one_of("squad", "none", about="how both texts are normalized before they are compared"),
         empty=empty,
         reduce=reduce,
     )
@@ -32,7 +32,7 @@ def _register_scorers(registry: Registry) -> None:
         "scorer",
         "exact_match",
         "creval.scoring.matching:ExactMatch",
-        "1 where the answer is the doc's target",
+        "1 if the answer is the doc's target",
         parameters=matching,
         positional="field",
         produces=("exact_match",),
@@ -44,7 +44,7 @@ def _register_scorers(registry: Registry) -> None:
         "scorer",
         "includes",
         "creval.scoring.matching:Includes",
-        "1 where the doc's target occurs in the answer",
+        "1 if the doc's target occurs in the answer",
         parameters=matching,
         positional="field",
         produces=("includes",),
@@ -56,7 +56,7 @@ def _register_scorers(registry: Registry) -> None:
         "scorer",
         "numeric",
         "creval.scoring.matching:Numeric",
-        "1 where the answer is the doc's number within a tolerance",
+        "1 if the answer is the doc's number within a tolerance",
         parameters=params.schema(
             field=params.text(1), absolute=params.number(0), relative=params.number(0), reduce=reduce
         ),
@@ -69,7 +69,7 @@ def _register_scorers(registry: Registry) -> None:
 
 
 def _reads_some(parameters: Mapping[str, Any]) -> bool:
-    """Whether samples with some unreadable answers are scored: the best or the majority can be."""
+    """Whether samples with some unreadable answers are scored: for the best or the majority they can be."""
     return bool(parameters.get("reduce", "mean") != "mean")
 
 
@@ -86,7 +86,7 @@ def _register_aggregations(registry: Registry) -> None:
     )
     for name, target, summary in (
         ("all", "All", "the share of groups (or docs) of which every score is at least a threshold"),
-        ("consistency", "Consistency", "the chance that two docs of a group (or repeats of a doc) end alike"),
+        ("consistency", "Consistency", "the chance that two docs of a group (or repeats of a doc) agree"),
     ):
         registry.add(
             "aggregation",
