@@ -37,7 +37,6 @@ __all__ = ["baseline_notes", "ending", "last_words", "warnings_of"]
 
 
 LONGEST = 1_000
-
 """Of each error at most so many characters are shown; all of it is in the run folder."""
 
 

@@ -40,7 +40,6 @@ def check_sha256(file: Path, expected: str) -> None:
 
 
 REMOTE_KEY = "x-remote"
-
 """In the parameter schema of a source: its data come over the network, so that a mirror may replace it."""
 
 

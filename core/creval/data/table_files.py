@@ -49,7 +49,6 @@ def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 JSON = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_doubles)
-
 """The decoder of rows: strict about constants and doubled keys."""
 
 

@@ -142,7 +142,6 @@ def _critical(docs: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "cannot tell"]
-
 """Of the second run next to the first; `higher` and `lower` where a metric does not say which way is better."""
 
 _LEAST = 1e-12  # of the weight: without the doc that has the rest nothing is known

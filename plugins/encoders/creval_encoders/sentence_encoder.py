@@ -74,7 +74,6 @@ _ALL = (
 KNOWN_ENCODERS: Mapping[str, KnownEncoder] = {
     name: encoder for encoder in _ALL for name in (encoder.title, encoder.repository)
 }
-
 """By title, and by the hub's name."""
 
 

@@ -110,7 +110,6 @@ def find_sample(run: Run, key: str) -> Seen:
 
 
 Judged = Mapping[SampleKey, Sequence[Mapping[str, Any]]]
-
 """Calls to other roles than the target, as calls/ holds them, by the sample for which they were asked first."""
 
 

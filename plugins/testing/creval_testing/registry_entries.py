@@ -15,7 +15,6 @@ __all__ = ["SHIPPED", "RegistryEntry", "read_entries", "read_entry"]
 
 
 SHIPPED = Path(__file__).parent / "entries"
-
 """The entries that this version of creval-testing knows."""
 
 _SHOWN = 40

@@ -23,7 +23,6 @@ __all__ = ["ls", "show"]
 
 
 Row = tuple[str, str, str, str, str, str]
-
 """Name, version, kind, plugin, number of variants, title."""
 
 

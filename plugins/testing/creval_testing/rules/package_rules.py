@@ -26,7 +26,6 @@ __all__ = ["bounds", "build_wheel", "discovery", "face", "targets", "wheel"]
 
 
 WHEELS = "CREVAL_WHEELS"
-
 """The variable that names a folder for wheels, so that none is built twice."""
 
 
@@ -98,7 +97,6 @@ HEAVY = frozenset(
         *("tokenizers", "torch", "trackio", "transformers", "wandb", "yaml"),
     ]
 )
-
 """Libraries that no plugin may import before one of its components is used: `creval ls` would wait for them."""
 
 FACES = frozenset({"creval", "creval.plugin"})

@@ -148,7 +148,6 @@ def _said(text: str, instead: Said) -> Sequence[Said]:
 
 
 _SCRIPT_ENDS = "more is asked for"
-
 """The example scripts fewer answers than are asked for: nothing that the task is at fault for."""
 
 
@@ -275,11 +274,9 @@ HOSTILE: Sequence[str] = (
     "1" + ",000" * 3_000,
     "日本語、中文；한국어。\U0001f9ea" * 500,
 )
-
 """None of them is random: a fault can be met again."""
 
 SPOKEN: Sequence[str] = tuple(
     text for text in HOSTILE if text.startswith(("def", "```", "x =", '["a", ', "1,000", "-1e9", "[null"))
 )
-
 """Those that a whole task is played with: numbers out of range, and structures too deep for a recursive reader."""
