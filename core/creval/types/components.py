@@ -296,8 +296,8 @@ class Aggregation(Protocol):
     - `interval(clusters, confidence)` returns the ends of its own kind of interval, or None.
     - `read(records)` receives the stored scores (ScoreRecord) behind the values, with their details; the values are
       then indices into them, from 0.
-    - `effective_docs(clusters)` and `degrees_of_freedom(clusters)` return the effective number of docs behind an interval,
-      and the interval's degrees of freedom.
+    - `effective_docs(clusters)` and `degrees_of_freedom(clusters)` return the effective number of docs of an interval,
+      and its degrees of freedom.
 
     Optional attributes of the object, which may depend on its YAML parameters: `minimum_repeats` (docs with fewer
     values are left out, and a run with fewer repeats is refused), `minimum_clusters` (with fewer docs there is no
