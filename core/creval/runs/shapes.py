@@ -7,10 +7,10 @@ may be of another version. Bounds and lists of values are checked where files ar
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Mapping
-from importlib import resources
 from typing import Any
+
+from creval.tasks.yaml.schema import load_schema
 
 __all__ = ["misshapen"]
 
@@ -27,16 +27,9 @@ _NAMES = frozenset({"task", "name", "condition"})
 """What every entry of a list is found by is there in each version."""
 
 
-@functools.cache
-def _schema(name: str) -> Mapping[str, Any]:
-    text = (resources.files("creval") / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
-    found: Mapping[str, Any] = json.loads(text)
-    return found
-
-
 def misshapen(name: str, data: Any) -> str | None:
     """Return the place (`tasks/0/planned`) of the first value of another kind than `schemas/<name>` says, else None."""
-    whole = _schema(name)
+    whole = load_schema(name)
     return _fault(data, whole, whole, ())
 
 

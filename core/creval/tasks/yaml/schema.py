@@ -14,9 +14,10 @@ from creval.tasks.yaml.nodes import KeyPath, Node, Place, locate, plain, problem
 from creval.tasks.yaml.wording import SchemaFault, expected, say, shown
 
 if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+    import jsonschema_rs
+    from jsonschema import ValidationError
 
-__all__ = ["load_schema", "named_validator", "problems_of", "validator_for"]
+__all__ = ["SchemaValidator", "load_schema", "named_validator", "problems_of", "validator_for"]
 
 _MAX_FAULTS = 200
 _MAX_UNKNOWN = 20
@@ -30,12 +31,43 @@ def load_schema(name: str) -> Mapping[str, Any]:
     return schema
 
 
-def validator_for(schema: Mapping[str, Any]) -> Validator:
-    """Return a draft 2020-12 validator that never fetches anything."""
-    from referencing import Registry
+class SchemaValidator:
+    """Checks data against a JSON Schema (draft 2020-12). Never fetches anything.
 
-    validator: Validator = _validator_class()(schema, registry=Registry())
-    return validator
+    jsonschema-rs says at once whether data are valid. Only of others jsonschema, which takes long to import, finds the
+    faults, whose errors messages are made of.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = schema
+
+    def iter_errors(self, data: Any) -> Iterator[ValidationError]:
+        """Return the faults of the data one by one."""
+        return iter(()) if self._is_valid(data) else self._thorough.iter_errors(data)
+
+    def _is_valid(self, data: Any) -> bool:
+        try:
+            json.dumps(data, allow_nan=False)  # it takes infinity for null
+            return self._quick.is_valid(data)
+        except Exception:  # data that are no JSON; a schema or a pattern that it cannot use
+            return False
+
+    @functools.cached_property
+    def _quick(self) -> jsonschema_rs.Validator:
+        from jsonschema_rs import Draft202012Validator
+
+        return Draft202012Validator(dict(self._schema), offline=True)
+
+    @functools.cached_property
+    def _thorough(self) -> Any:
+        from referencing import Registry
+
+        return _validator_class()(self._schema, registry=Registry())
+
+
+def validator_for(schema: Mapping[str, Any]) -> SchemaValidator:
+    """Return a draft 2020-12 validator that never fetches anything."""
+    return SchemaValidator(schema)
 
 
 @functools.cache
@@ -67,12 +99,14 @@ def _integral(value: Any) -> Any:
 
 
 @functools.cache
-def named_validator(name: str) -> Validator:
+def named_validator(name: str) -> SchemaValidator:
     """Return the validator of one of creval's own schemas."""
-    return validator_for(load_schema(name))
+    return SchemaValidator(load_schema(name))
 
 
-def problems_of(node: Node, validator: Validator, path: KeyPath = (), beside: Sequence[str] = ()) -> Sequence[Problem]:
+def problems_of(
+    node: Node, validator: SchemaValidator, path: KeyPath = (), beside: Sequence[str] = ()
+) -> Sequence[Problem]:
     """Check the node at `path` and return every fault, in the order of the file.
 
     `beside` are further keys that the mapping may have and that were removed from it before.
