@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import click
 
+from creval.cli.process_end import ProcessEnd, is_program
 from creval.cli.root import cli
 from creval.cli.signals import exit_code, listening
 from creval.errors import CrevalError, DetachedError, UsageError
@@ -31,6 +32,9 @@ SIGNALLED = 128
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    ending = ProcessEnd()
+    if is_program():
+        ending.register()
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -42,6 +46,7 @@ def main() -> None:
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)
+    ending.code = code
     sys.exit(code)
 
 
