@@ -13,9 +13,12 @@ def main() -> None:
     """Run the command line of this process and exit."""
     try:
         import gc
+        import os
         import signal
 
         gc.disable()  # examining fresh modules would take a fifth of a short run; see creval.garbage
+        # The threads of OpenBLAS, which NumPy starts, would each spin for 30 ms before they wait for work.
+        os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # an ignored signal stays ignored
             signal.signal(signal.SIGINT, _end)  # raised within an import, the exception could be swallowed there

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from creval.escape import visible
@@ -103,6 +102,8 @@ def numeric(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[bool]
 
 def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], below: Sequence[str] = ()) -> str:
     """Return a table for a notebook: escaped, numbers right-aligned, with lines of notes `below` it."""
+    from html import escape
+
     sides = ["right" if right else "left" for right in numeric(columns, rows)]
 
     def line(tag: str, values: Sequence[Any]) -> str:

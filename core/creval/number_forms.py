@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 
+from creval.lazy_pattern import lazy_pattern
+
 __all__ = ["DECIMAL", "DOUBT", "JOIN", "SLASH", "THIN", "plain_form"]
 
-DECIMAL = re.compile(r"(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})")
+DECIMAL = lazy_pattern(r"(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})")
 THIN = "\u202f"  # a space that joins groups of digits
 SLASH = "\u2044"  # of a fraction that is always one number
 JOIN = "\u2064"  # between the whole part of a mixed number and its fraction
@@ -24,22 +25,22 @@ _SIGNS = str.maketrans(
         **dict.fromkeys("⋅·∙✕", "×"),
     }
 )
-_OTHER_DIGIT = re.compile(r"[^\W\D0-9]")
-_VULGAR = re.compile(r"(\d?)\s?([¼-¾⅐-⅞↉])")
-_WRAPPER = re.compile(
+_OTHER_DIGIT = lazy_pattern(r"[^\W\D0-9]")
+_VULGAR = lazy_pattern(r"(\d?)\s?([¼-¾⅐-⅞↉])")
+_WRAPPER = lazy_pattern(
     r"\\(?:boxed|fbox|mbox|text|textbf|textit|textrm|emph|underline|bm|boldsymbol|num|ang|math(?:rm|bf|it|sf|tt)|operatorname)"
     r"\s?\{([^{}]*)\}"
 )
-_FRACTION = re.compile(
+_FRACTION = lazy_pattern(
     r"(\d?) ?\\(?:[dtcs]?|nice|x)frac *(?:\{ *([-+]?[\d.,]{1,400}) *\} *\{ *([-+]?[\d.,]{1,400}) *\}"
     r"|([0-9]) *([0-9])|([0-9]) *\{ *(\d{1,9}) *\}|\{ *([-+]?\d{1,9}) *\} *([0-9]))"
 )
-_OTHER_FRACTION = re.compile(
+_OTHER_FRACTION = lazy_pattern(
     r"\\(?:[dtcs]?|nice|x)frac *(?:\{[^{}]{0,200}\} *\{[^{}]{0,200}\})?|\{[^{}\\]{0,99}\\over [^{}]{0,99}\}"
 )
-_OVER = re.compile(r"\{ *([-+]?[\d.,]{1,400}) *\\over *([\d.,]{1,400}) *\}")
-_QUANTITY = re.compile(r"\\(?:SI|qty) ?\{([^{}]*)\} ?\{\\?([A-Za-z]{0,20})\}")
-_FUNCTION = re.compile(
+_OVER = lazy_pattern(r"\{ *([-+]?[\d.,]{1,400}) *\\over *([\d.,]{1,400}) *\}")
+_QUANTITY = lazy_pattern(r"\\(?:SI|qty) ?\{([^{}]*)\} ?\{\\?([A-Za-z]{0,20})\}")
+_FUNCTION = lazy_pattern(
     r"\\(?:log|ln|lg|exp|sin|cos|tan|cot|arc(?:sin|cos|tan)|gcd|lfloor|lceil|binom)(?![A-Za-z])(?:_\{?\w{1,9}\}?)?"
 )
 _TEX_WORDS = {
@@ -60,24 +61,26 @@ _TEX_WORDS = {
     "textdollar": "$",
     "infty": "∞",
 }
-_TEX_WORD = re.compile(r"\\(" + "|".join(sorted(_TEX_WORDS, key=len, reverse=True)) + r")(?![A-Za-z])")
-_TEX_GROUP = re.compile(r"(?<=\d)(?:\\[,;: ]|\\thinspace *(?:\{\})?|\{\\[,;: ]\}|~)(?=\d{3})")
-_TEX_MARK = re.compile(r"\\([%$#&_])")
-_SUPERSCRIPT = re.compile(f"[{_SUPERSCRIPTS}]+")
-_PLUS_MINUS = re.compile(
+_TEX_WORD = lazy_pattern(r"\\(" + "|".join(sorted(_TEX_WORDS, key=len, reverse=True)) + r")(?![A-Za-z])")
+_TEX_GROUP = lazy_pattern(r"(?<=\d)(?:\\[,;: ]|\\thinspace *(?:\{\})?|\{\\[,;: ]\}|~)(?=\d{3})")
+_TEX_MARK = lazy_pattern(r"\\([%$#&_])")
+_SUPERSCRIPT = lazy_pattern(f"[{_SUPERSCRIPTS}]+")
+_PLUS_MINUS = lazy_pattern(
     r"(?<=[0-9%]) ?(?:\+ ?/ ?-|\+-|[\u207a+] ?\u2044 ?[\u208b-]|\bplus(?: or |[- ]| ?/ ?)minus\b) ?(?=[.0-9])",
     re.IGNORECASE,
 )
-_STARRED_POWER = re.compile(r"(?<=[0-9])\*\*(?=[-+(]?[0-9])|(?<=[0-9]) \*\* (?=[-+(]?[0-9])")
-_SUBSCRIPT = re.compile("[₀-₉]+")
-_ENTITY = re.compile(r"&(?:#\d{2,6}|#[xX][0-9a-fA-F]{2,5}|[a-zA-Z]{2,6}\d{0,2});")
-_RAISED = re.compile(r"<(?P<tag>su[bp])>\s*([-+−]?\d{1,9})\s*</(?P=tag)>", re.IGNORECASE)
-_BRACED_POWER = re.compile(r"\^ ?\{ ?([-+]?[\d°]{1,9}) ?\}")
+_STARRED_POWER = lazy_pattern(r"(?<=[0-9])\*\*(?=[-+(]?[0-9])|(?<=[0-9]) \*\* (?=[-+(]?[0-9])")
+_SUBSCRIPT = lazy_pattern("[₀-₉]+")
+_ENTITY = lazy_pattern(r"&(?:#\d{2,6}|#[xX][0-9a-fA-F]{2,5}|[a-zA-Z]{2,6}\d{0,2});")
+_RAISED = lazy_pattern(r"<(?P<tag>su[bp])>\s*([-+−]?\d{1,9})\s*</(?P=tag)>", re.IGNORECASE)
+_BRACED_POWER = lazy_pattern(r"\^ ?\{ ?([-+]?[\d°]{1,9}) ?\}")
 
 
 def plain_form(text: str) -> str:
     """Return a text with digits and signs of other scripts and of LaTeX replaced by ASCII."""
     if "&" in text:
+        import html
+
         text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
     if "<s" in text.lower():
         text = _RAISED.sub(lambda match: ("^" if match["tag"].lower() == "sup" else "_") + match[2], text)

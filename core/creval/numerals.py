@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from itertools import islice
 
+from creval.lazy_pattern import lazy_pattern
 from creval.number_forms import DECIMAL, DOUBT, JOIN, SLASH, THIN, plain_form
 
 __all__ = [
@@ -104,14 +105,14 @@ _GROUPS = r"[1-9][0-9]{0,2}(?:(?P<group>[%s])[0-9]{3})(?:(?P=group)[0-9]{3}){0,1
 _POINT_BODY = r"(?:%s|[0-9]{1,400})(?:\.[0-9]{0,400})?|\.[0-9]{1,400}"
 _COMMA_BODY = r"(?:%s|[0-9]{1,400})(?:,[0-9]{1,400})?"
 _POWER = r"(?:[eE](?P<exponent>[-+]?[0-9]{1,5})| ?[×xX*] ?10 ?\^ ?(?P<power>[-+]?[0-9]{1,5}))?"
-_ONE = re.compile(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + THIN + chr(39)))}){_POWER}")
-_ONE_COMMA = re.compile(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + THIN + chr(39)))}){_POWER}")
-_LOOSE = re.compile(  # if there is nothing else: groups after a space, groups of India
+_ONE = lazy_pattern(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + THIN + chr(39)))}){_POWER}")
+_ONE_COMMA = lazy_pattern(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + THIN + chr(39)))}){_POWER}")
+_LOOSE = lazy_pattern(  # if there is nothing else: groups after a space, groups of India
     rf"(?P<body>(?:[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}|[1-9][0-9]?(?:,[0-9]{{2}}){{1,132}},[0-9]{{3}})"
     rf"(?:\.[0-9]{{1,400}})?){_POWER}"
 )
-_TEN = re.compile(r"10 ?\^ ?([-+]?[0-9]{1,5})")
-_RATIO = re.compile(rf"(?:([0-9]{{1,15}})[{JOIN} ])?([0-9.]{{1,400}}) ?([/{SLASH}]) ?([0-9.]{{1,400}})")
+_TEN = lazy_pattern(r"10 ?\^ ?([-+]?[0-9]{1,5})")
+_RATIO = lazy_pattern(rf"(?:([0-9]{{1,15}})[{JOIN} ])?([0-9.]{{1,400}}) ?([/{SLASH}]) ?([0-9.]{{1,400}})")
 
 
 def _value(text: str, comma: bool, whole: bool) -> Decimal | None:
@@ -176,15 +177,15 @@ _SCALES = {
     "亿": 8,
     "億": 8,
 }
-_SCALE = re.compile(
+_SCALE = lazy_pattern(
     r"[ -]?(" + "|".join(sorted((name for name in _SCALES if name.isascii()), key=len, reverse=True)) + r")(?![^\W_])"
     r"| ?([万萬亿億])",
     re.IGNORECASE,
 )
-_AFTER_SCALE = re.compile(
+_AFTER_SCALE = lazy_pattern(
     r"(?:hundred|thousand|million|billion|trillion|lakh|crore)s? +(?:and +)?$|[万萬亿億千百]$", re.IGNORECASE
 )
-_UNSURE_SCALE = re.compile(  # multiples in various forms and languages
+_UNSURE_SCALE = lazy_pattern(  # multiples in various forms and languages
     r"(?:k|K|M|B|T)(?![^\W_])| ?(?:bn|mn|tn|mln|mld|mio|mrd|Mrd|MM|cr|Cr|lacs?|Tsd|tys)(?![^\W_])| ?[千百十억만조천]"
     r"|[ -]?(?:dozen|score"
     r"|Tausend|tausend|Million(?:en)?|Mio\.|Milliarden?|Mrd\.|mille|mil|millones|millón|millions?|milliards?|milhões"
@@ -193,21 +194,21 @@ _UNSURE_SCALE = re.compile(  # multiples in various forms and languages
     r"| (?:squared|cubed|factorial)(?![^\W_])| (?:and|&) (?:an?|one) (?:half|third|quarter)| and (?=[0-9]+[/⁄])"
 )
 _UNIT_LETTERS = frozenset("mgslLhHVAWNJKCFtdP")
-_UNIT_POWERS = re.compile(r"(?:[cdkmµ]?m|ft|in|yd|mi|CO|co)[ ^]?[-23](?![0-9])")
-_NO_UNITS = re.compile(
+_UNIT_POWERS = lazy_pattern(r"(?:[cdkmµ]?m|ft|in|yd|mi|CO|co)[ ^]?[-23](?![0-9])")
+_NO_UNITS = lazy_pattern(
     r"and|by|e|half|i|in|is|minus|n|no|not|of|or|out|over|per|plus|than|then|times|to|x|y|z|π", re.IGNORECASE
 )
-_PERCENT = re.compile(r" ?(%|‰|percent(?![^\W_])|per cent(?![^\W_])|pct(?![^\W_])|Prozent(?![^\W_]))", re.IGNORECASE)
-_UNIT = re.compile(
+_PERCENT = lazy_pattern(r" ?(%|‰|percent(?![^\W_])|per cent(?![^\W_])|pct(?![^\W_])|Prozent(?![^\W_]))", re.IGNORECASE)
+_UNIT = lazy_pattern(
     rf" ?(°? ?[^\W\d_]{{1,20}}\.?(?: ?\^ ?-?[0-9]|(?<=[mtndiO])[23])?"
     rf"(?:[ /][^\W\d_]{{1,20}}(?: ?\^ ?-?[0-9]|[23])?){{0,2}}|[{_CURRENCIES}°'\"″′])"
 )
-_BEFORE = re.compile(
+_BEFORE = lazy_pattern(
     rf"(?:[-+–] ?)?(?:(?:US|CA|AU|A|C|R|HK|NZ)?[{_CURRENCIES}]|(?:USD|EUR|GBP|Rs\.?|INR|CHF) ?)? ?[-+–]?"
 )
 _EDGES = " \t\r\n\"'`“”‘«»*"
-_EQUALS = re.compile(r"(?:[^\W\d_]\w{0,9} ?)?[=≈] ?")
-_CELLS = re.compile(r"[0-9](?: {2,}| *[\t\r\n\f\v]\s*)[0-9]")
+_EQUALS = lazy_pattern(r"(?:[^\W\d_]\w{0,9} ?)?[=≈] ?")
+_CELLS = lazy_pattern(r"[0-9](?: {2,}| *[\t\r\n\f\v]\s*)[0-9]")
 
 
 def read_numeral(text: str, comma: bool = False) -> Numeral:
@@ -295,20 +296,20 @@ def _is_variable(word: str) -> bool:
 
 # --- the last number of a running text -------------------------------------------------------------------------
 
-_CHUNK = re.compile(
+_CHUNK = lazy_pattern(
     rf"(?:(?<![^\W_])(?<![.)\]}}])\.)?[0-9]+(?:[.,'_:^{THIN}{SLASH}{JOIN}–-][0-9]+| ?/ ?[0-9]+| [0-9]{{3}}(?![0-9])"
     r"|\^[-+][0-9]+|[eE][-+]?[0-9]+| ?[×xX*] ?10 ?\^ ?[-+]?[0-9]+)*"
 )
-_DATE = re.compile(
+_DATE = lazy_pattern(
     r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{2,4}|[0-9]{1,9}(?:\.[0-9]{1,9}){2,9}"
 )
-_DOTTED_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
-_SPACED_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+(?:[.,][0-9]+)?")
-_LIST = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:,(?![0-9]{3}(?![0-9]))[0-9]+(?:\.[0-9]+)?){2,}")
-_ELSE_AFTER = re.compile(
+_DOTTED_GROUPS = lazy_pattern(r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
+_SPACED_GROUPS = lazy_pattern(r"[1-9][0-9]{0,2}(?: [0-9]{3})+(?:[.,][0-9]+)?")
+_LIST = lazy_pattern(r"[0-9]+(?:\.[0-9]+)?(?:,(?![0-9]{3}(?![0-9]))[0-9]+(?:\.[0-9]+)?){2,}")
+_ELSE_AFTER = lazy_pattern(
     rf" ?[±√π{DOUBT}∞^]|[^\W\d_]{{1,9}}[0-9]|_\{{?[^\W_]|[\u0300-\u036f]| [eE][-+]?[0-9]| ?[€£¥] ?[0-9]{{2}}(?![^\W_])"
 )
-_HALF_BEFORE = re.compile(  # text that makes the following digits part of a larger expression or number
+_HALF_BEFORE = lazy_pattern(  # text that makes the following digits part of a larger expression or number
     r"(?:[0-9],,|[0-9]_+|[0-9]\.\(|[0-9)] ?/ ?[-+]|[0-9)] ?\\?(?:mod|choose) ?"
     r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm|floor|ceil|abs|max|min|[fgh])[0-9a-z]{0,2}\("
     r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm) ?"
@@ -331,16 +332,16 @@ _MEASURES = (  # larger and smaller measures that form one quantity: 5 ft 3 in
 )
 _MEASURE_PAIRS = tuple(
     (
-        re.compile(
+        lazy_pattern(
             rf"(?:[0-9] ?(?:{larger}|(?:ft|lbs?|hrs?|mins?|yrs?)\.),?(?: and)? ?|[$€£] ?[0-9]{{1,9}},?(?: and) )$",
             re.IGNORECASE,
         ),
-        re.compile(rf"[ -]?(?:{smaller})(?![^\W_])", re.IGNORECASE),
+        lazy_pattern(rf"[ -]?(?:{smaller})(?![^\W_])", re.IGNORECASE),
     )
     for larger, smaller in _MEASURES
 )
-_RANGE_BEFORE = re.compile(r"(?<![^\W_])[0-9] ?([^\W\d_]{1,4}|[€£¥$%°])?[-–]$")
-_MINUS_WORD = re.compile(r"(?:(?P<digit>[0-9)]) +)?\b(?:minus|(?P<negative>negative)) +$", re.IGNORECASE)
+_RANGE_BEFORE = lazy_pattern(r"(?<![^\W_])[0-9] ?([^\W\d_]{1,4}|[€£¥$%°])?[-–]$")
+_MINUS_WORD = lazy_pattern(r"(?:(?P<digit>[0-9)]) +)?\b(?:minus|(?P<negative>negative)) +$", re.IGNORECASE)
 
 
 def last_numeral(text: str, comma: bool = False) -> Numeral | None:

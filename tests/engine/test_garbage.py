@@ -36,7 +36,10 @@ def test_a_command_collects() -> None:
     assert gc.isenabled()
 
 
-def test_the_entry_point_puts_collecting_off() -> None:
-    code = "import sys, gc; sys.argv = ['creval', '--version']\nfrom creval.__main__ import main\ntry: main()\n"
-    loaded = imported_by(code + "except SystemExit: assert not gc.isenabled()")
+def test_the_entry_point_puts_collecting_and_spinning_threads_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    code = "import gc, os, sys; sys.argv = ['creval', '--version']\nfrom creval.__main__ import main\ntry: main()\n"
+    code += "except SystemExit: assert not gc.isenabled() and os.environ['OPENBLAS_THREAD_TIMEOUT'] == '4'"
+    loaded = imported_by(code)
+    assert "numpy" not in loaded  # which reads the variable when it is imported
     assert "creval.cli.main" in loaded

@@ -315,10 +315,9 @@ def test_the_dry_run_says_what_its_price_excludes(write, options, monkeypatch, k
     found = prices.PriceTable.find
 
     def priced(self: Any, *given: Any, **more: Any) -> Any:
-        from dataclasses import replace
 
         price = found(self, *given, **more)
-        return price and replace(price, **known)
+        return price and price._replace(**known)
 
     monkeypatch.setattr(prices.PriceTable, "find", priced)
     with_images = estimate_run([write()], "openai/gpt-4o", options(offline=False))

@@ -56,7 +56,7 @@ def as_then(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def load() -> Any:
         plugins = load_plugins()
-        infos = tuple(replace(info, version=then.get(info.name, info.version)) for info in plugins.infos)
+        infos = tuple(info._replace(version=then.get(info.name, info.version)) for info in plugins.infos)
         return replace(plugins, infos=infos)
 
     monkeypatch.setattr(engine_run, "load_plugins", load)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.imports import imported_by
 from support.toy_plugins import sound_task, write_distribution
+
+from creval.lazy_pattern import lazy_pattern
 
 LIST = """
 import json, sys
@@ -53,6 +57,17 @@ def test_the_list_of_commands_needs_no_plugin_system() -> None:
     loaded = imported_by("from creval.cli.main import invoke; assert invoke(['--help']) == 0")
     assert not (HEAVY - {"click"}) & loaded
     assert not {"pluggy", "pathlib", "creval.plugins.loader"} & loaded
+
+
+def test_a_pattern_is_compiled_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    compile_now = re.compile
+    monkeypatch.setattr(re, "compile", lambda text, flags: compiled.append(text) or compile_now(text, flags))
+    pattern = lazy_pattern("(a+)b", re.IGNORECASE)
+    assert compiled == []
+    assert (pattern.sub(r"\1", "xAAb"), pattern.pattern, pattern.groups) == ("xAA", "(a+)b", 1)
+    assert pattern.fullmatch("ab") and pattern.search("c") is None
+    assert compiled == ["(a+)b"]
 
 
 def test_the_entries_of_our_own_plugins_import_nothing_heavy() -> None:

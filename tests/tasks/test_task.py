@@ -253,7 +253,7 @@ def test_an_impossible_range_is_a_problem_of_the_file(tmp_path: Path, written: s
 def test_the_hash_changes_with_the_plugins_version(tmp_path: Path) -> None:
     write_task(tmp_path / "tasks")
     plugins = toy_plugins([("red", tmp_path / "tasks")])
-    newer = dataclasses.replace(plugins, infos=[dataclasses.replace(plugins.infos[0], version="1.3.0")])
+    newer = dataclasses.replace(plugins, infos=[plugins.infos[0]._replace(version="1.3.0")])
     one, two = TaskIndex(plugins).load("toy"), TaskIndex(newer).load("toy")
     assert (one.plugin, one.plugin_version, two.plugin_version) == ("red", "1.2.0", "1.3.0")
     assert one.hash != two.hash

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -104,7 +104,7 @@ def lay_out(
     Raises UnknownNameError for a task or metric that no run has, MissingPartError for models without creval-compare.
     """
     layout = layout_of(asked, len(results))
-    choice = replace(choice or MetricChoice(), overall=layout == "models")
+    choice = (choice or MetricChoice())._replace(overall=layout == "models")
     shown, hidden = chosen(results, choice)
     table = None
     if layout == "models":

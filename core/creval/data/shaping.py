@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import regex
+from typing import Any, NamedTuple
 
 from creval.errors import nearest
 from creval.format import counted, there_are
-from creval.numerals import number_of, read_numeral
 from creval.tasks.task_model import SPLIT_WORDS, ChoicesRef, FieldRef
 
 __all__ = ["Shaping", "field_at", "names_of", "shortened"]
@@ -24,8 +21,7 @@ _SHOWN = 24
 _NAMES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Shaping:
+class Shaping(NamedTuple):
     """What a task file makes of a row: fields, then a question of several choices. `media` are fields of media."""
 
     fields: Sequence[FieldRef] = ()
@@ -85,6 +81,8 @@ def _made(value: Any, ref: FieldRef) -> Any:
 
 
 def _replaced(value: Any, pattern: str, text: str, ref: FieldRef) -> str:
+    import regex  # not at the top: few tasks have a pattern, and it takes long to import
+
     return str(_bounded(regex.sub, pattern, text, _text(value, ref), timeout=_SECONDS))
 
 
@@ -110,7 +108,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-_MARK = regex.compile(r"[(\[]?\b([0-9]{1,2}|[A-Za-z])\b ?[)\].:]")
+_MARK = re.compile(r"[(\[]?\b([0-9]{1,2}|[A-Za-z])\b ?[)\].:]")
 _FIRST = frozenset("01aA")
 
 
@@ -181,6 +179,8 @@ def field_at(row: Mapping[str, Any], path: str) -> Any:
 
 def _cut_out(value: Any, ref: FieldRef) -> str | list[str]:
     """Return what the pattern matches: its first group where it has one, without blanks around it; or all matches."""
+    import regex
+
     text = _text(value, ref)
     assert ref.pattern is not None
     matches = _bounded(lambda *given, **more: list(regex.finditer(*given, **more)), ref.pattern, text, timeout=_SECONDS)
@@ -194,6 +194,8 @@ def _number(value: Any, source: str) -> int | float:
     """Return a number, or the one that a text is; a whole one as an int unless it has an exponent."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
+    from creval.numerals import number_of, read_numeral  # not at the top: few tasks read numbers from texts
+
     try:
         found = read_numeral(str(value)).value
     except ValueError as error:

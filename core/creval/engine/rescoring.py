@@ -132,4 +132,4 @@ def _words(path: Path, how: Rescoring) -> Iterator[str]:
 
 def _load(file: Path, plugins: Plugins) -> Task:
     place = parse_path(str(file))
-    return TaskIndex(plugins).load(replace(place, file=place.file.absolute()))
+    return TaskIndex(plugins).load(place._replace(file=place.file.absolute()))

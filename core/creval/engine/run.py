@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from creval.engine.execution import Execution, RunContext, RunRequest, open_executor
 from creval.engine.manifest import asked_hash, now, read_options, sign, start_manifest, task_data
@@ -38,7 +38,9 @@ from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_paths import is_path
 from creval.types.execution import Executor
-from creval.types.screens import Seat
+
+if TYPE_CHECKING:
+    from creval.types.screens import Seat
 
 __all__ = ["Finished", "SweepLimits", "rescore", "resume", "run_new"]
 

@@ -8,9 +8,8 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from creval.engine.planning.shards import parse_shard
 from creval.errors import UnknownNameError, UsageError
@@ -18,6 +17,9 @@ from creval.escape import odd_sign
 from creval.models.providers.addresses import shown_address
 from creval.runs.run_commands import CONSENTS
 from creval.tasks.sections.settings import EXTRA, generation_settings
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = [
     "MAY_DIFFER",
@@ -317,14 +319,20 @@ def parse_limit(limit: int | str | None) -> Limit | None:
     found = _LIMIT.fullmatch(text)
     if found is not None:
         first = found["first"] is not None
-        if found["share"] and 0 < Fraction(found["share"]) <= 100:
-            return Limit(percent=Fraction(found["share"]), first=first)
+        if found["share"] and 0 < (percent := _percent(found["share"])) <= 100:
+            return Limit(percent=percent, first=first)
         if found["number"] and int(found["number"]):
             return Limit(int(found["number"]), first=first)
         if found["low"] and 0 < int(found["low"]) <= int(found["high"]):
             return Limit(span=(int(found["low"]), int(found["high"])))
     fix = "Give a number of docs, a share (10%), places (10-20), or the first ones (first:10, first:10%)."
     raise UsageError(f"{text!r} is no limit", where="--limit", fix=fix)
+
+
+def _percent(text: str) -> Fraction:
+    from fractions import Fraction  # not at the top: few runs have a share as their limit
+
+    return Fraction(text)
 
 
 class Consents(TypedDict, total=False):

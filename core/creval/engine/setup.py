@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
@@ -43,7 +43,9 @@ from creval.tasks.task_components import whole
 from creval.tasks.task_model import ComponentRef, Task
 from creval.types.components import Baseline, Context
 from creval.types.kinds import Kind
-from creval.types.screens import Seat
+
+if TYPE_CHECKING:
+    from creval.types.screens import Seat
 
 __all__ = ["Common", "Setup", "open_plans", "open_setup"]
 

@@ -8,10 +8,9 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.engine.event_loop import drive
 from creval.engine.execution import Execution
@@ -41,8 +40,7 @@ _Step = Callable[[RunFolder, ResumeState[Any], Scoring, ScoringWatch], Awaitable
 _LOG = logging.getLogger("creval")
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A run that has ended: folder, results.json as data, and the budget's message if it stopped early."""
 
     folder: Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
@@ -38,8 +38,7 @@ _PASSED_OVER = 20
 _INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not cached
 
 
-@dataclass(frozen=True, slots=True)
-class ModelParts:
+class ModelParts(NamedTuple):
     """The parts of a Model."""
 
     provider: Provider

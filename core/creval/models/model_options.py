@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from creval.errors import UsageError
 from creval.models.budget import Budget
@@ -14,7 +14,9 @@ from creval.models.retries import Clock, RetryPolicy, SystemClock
 from creval.plugins.registry import Registry
 from creval.tasks.task_model import Task
 from creval.types.components import Baseline, Context
-from creval.types.screens import Seat
+
+if TYPE_CHECKING:
+    from creval.types.screens import Seat
 
 __all__ = ["BaselineFinder", "ModelOptions", "ModelSpec", "ProviderOptions", "RunTasks"]
 
@@ -22,8 +24,7 @@ __all__ = ["BaselineFinder", "ModelOptions", "ModelSpec", "ProviderOptions", "Ru
 _WITH_COMMAS = ("replay", "human")  # followed by a file or a person's name
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
+class ModelSpec(NamedTuple):
     """`openrouter/openai/gpt-5-mini` is provider `openrouter`, model `openai/gpt-5-mini`."""
 
     text: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.types.messages import Usage
 
@@ -28,8 +27,7 @@ _SUPPORTS = {"image": "supports_vision", "audio": "supports_audio_input", "file"
 _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """Prices in US dollars per token. `tiers` are (input tokens above which it applies, input price, output price).
 
     `image` is the price of one image, `image_token` that of a token of an image, None if the table has none. `reads`

@@ -25,11 +25,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from creval.errors import MisshapenError
-from creval.parsing.json.scan import holds_json
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.plugins.registry import Registry
 from creval.tasks.task_model import ComponentRef
@@ -101,8 +100,7 @@ MAX_CHARACTERS = 1_000_000
 _UNSEEN = "unseen > "
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One parser of a chain, with its name in the task file and its traits."""
 
     name: str
@@ -144,7 +142,7 @@ class ParserChain:
         json_failed = False
         for extractor, refiners in self._alternatives:
             reads = extractor.reads if extractor else ""
-            if json_failed and reads == "prose" and holds_json(text):
+            if json_failed and reads == "prose" and _holds_json(text):
                 continue
             parsed = _follow(text, extractor, refiners)
             if parsed.ok or parsed.route == REFUSAL_ROUTE:
@@ -152,6 +150,12 @@ class ParserChain:
             json_failed = json_failed or reads == "json"
             reasons.append(f"{parsed.route}: {parsed.reason}")
         return Parsed.failure("; ".join(reasons))
+
+
+def _holds_json(text: str) -> bool:
+    from creval.parsing.json.scan import holds_json  # where a parser of JSON failed it is imported already
+
+    return holds_json(text)
 
 
 def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Parsed:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from creval.format import counted
+from creval.lazy_pattern import lazy_pattern
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.refusal import is_refusal, refused
 from creval.types.components import Parsed
@@ -34,14 +35,14 @@ __all__ = [
 # anywhere; the box of a list of things to do after one of these; the ">" of quoted text before it
 _BOX = r"(?:\[[ xX✓]?\]\s{1,100})?"
 
-_MARK = re.compile(
+_MARK = lazy_pattern(
     r"\s{0,100}(?:>\s{0,100})?(?:"
     r"[\"'“]?[*_]{0,3}(?:\(?\d{1,3}[.):．）：、](?!\d)|\[\d{1,3}\][.:)]?|\d{1,2}\ufe0f?\u20e3|[🔟①-⑳❶-❿])[*_]{0,3}\s{0,100}"
     r"|(?:[-*+–—]|\(?(?:[A-Za-z]|[ivxIVX]{2,5})[.)]|#\d{1,3}[.:]?|\d{1,3}\s[-–—])\s{1,100}" + _BOX + r"|-(?=[^\W\d_])"
     r"|[•‣◦▪·●○■□➤➢►▶▸✓✔✅☑➔◆◇★☆⁃∙🔹🔸🔷🔶]\ufe0f?\s{0,100}" + _BOX + ")"
 )
 
-_QUOTED = re.compile(r"\s{0,100}>\s{1,100}")
+_QUOTED = lazy_pattern(r"\s{0,100}>\s{1,100}")
 
 _CURLY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‑": "-", "‐": "-"})
 
@@ -80,16 +81,16 @@ def strip_edges(text: str, punctuation: str = ".,;:!?") -> str:
 
 _SIGNS = str.maketrans({"，": ",", "،": ",", "﹐": ",", "；": ";", "؛": ";"})
 
-_NUMBERED = re.compile(r"(?<![^\s,;:：,，、;；])[*_]{0,3}\(?(\d{1,2})([.)．）、:])[*_]{0,3}(?!\d)[ \t]*(?=\S)")
+_NUMBERED = lazy_pattern(r"(?<![^\s,;:：,，、;；])[*_]{0,3}\(?(\d{1,2})([.)．）、:])[*_]{0,3}(?!\d)[ \t]*(?=\S)")
 
-_LETTERED = re.compile(r"(?<![^\s,;:：])\(?([a-z])(\))[ \t]+(?=\S)", re.IGNORECASE)
+_LETTERED = lazy_pattern(r"(?<![^\s,;:：])\(?([a-z])(\))[ \t]+(?=\S)", re.IGNORECASE)
 
-_CIRCLED = re.compile(r"(?<=\S)[ \t]*(?=[①-⑳❶-❿])")
+_CIRCLED = lazy_pattern(r"(?<=\S)[ \t]*(?=[①-⑳❶-❿])")
 
 _SURE = ")）"
 """Signs that rarely follow a number in prose: two in a row make a list, of other signs three."""
 
-_NOTHING = re.compile(
+_NOTHING = lazy_pattern(
     r"n/?a|n\. ?a\.?|none|null|nil|nothing|not applicable|no (?:answer|response|uses?|words?|items?|idea|comment)"
     r"|refus(?:ed|al)|declined|redacted|omitted|blank|empty|skipped|unknown|undefined|nan",
     re.IGNORECASE,
@@ -98,7 +99,7 @@ _NOTHING = re.compile(
 _WORDS = frozenset({"nothing", "null", "nil", "refusal", "nan", "blank", "unknown"})
 """Those that are also words: in a list of words they are items, unless in brackets."""
 
-_BRACKETED = re.compile(r"[\[(<{]\s*(.*?)\s*[\])>}]")
+_BRACKETED = lazy_pattern(r"[\[(<{]\s*(.*?)\s*[\])>}]")
 
 
 def plain_separators(text: str, enumerating: str = ",") -> str:
@@ -146,9 +147,9 @@ def is_no_item(item: str, words: bool = False) -> bool:
 
 # --- the parser ---
 
-_GLOSS = re.compile(r"\s[-–—=]\s|\s?[:;(\[{]")
+_GLOSS = lazy_pattern(r"\s[-–—=]\s|\s?[:;(\[{]")
 
-_SEPARATORS = re.compile(r"[\n,;]")
+_SEPARATORS = lazy_pattern(r"[\n,;]")
 
 _EDGES = ".,;:!?…)]}>"
 

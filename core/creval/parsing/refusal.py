@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from creval.lazy_pattern import lazy_pattern
 from creval.types.components import Parsed
 
 __all__ = [
@@ -103,7 +104,7 @@ _ABOUT_THE_REQUEST = r"(?:this|that|it|(?:(?:your|the|this|that) )?(?:request|pr
 _ABOUT_RULES = r"my (?:\w+ )?(?:guidelines|policies|policy|principles|programming|rules) " + _any(
     "(?:prevents?|prohibits?|forbids?) ", "(?:does|do)(?:n't| not) (?:allow|let|permit) "
 )
-_REFUSAL = re.compile(
+_REFUSAL = lazy_pattern(
     _any(
         rf"(?:{_LEAD}{_JOIN}){{0,4}}" + _any(_ABOUT_I, _ABOUT_THE_REQUEST, _ABOUT_RULES),
         r"no comment\b",
@@ -117,7 +118,7 @@ _REFUSAL = re.compile(
         r"sorry,? no[.!]?$",
     )
 )
-_ABROAD = re.compile(
+_ABROAD = lazy_pattern(
     "|".join(
         rf"(?:(?:{sorry})(?!\w).{{0,60}}?)?(?<!\w)(?:{cannot})"
         if spaced
@@ -161,13 +162,13 @@ _ABROAD = re.compile(
     )
 )
 """Apologies and inability in other languages than English."""
-_MARKED = re.compile(
+_MARKED = lazy_pattern(
     r"[\[(<{]\s{0,9}(?:refus(?:ed|al)|declined|(?:request|answer) (?:refused|declined))\s{0,9}[\])>}][.!]?"
 )
 """A word in brackets instead of an answer."""
-_UNMARKED = re.compile(r"\b(i(?=m\b)|(?:do|does|wo|should|could|is)n(?=t\b))(m|t)\b")
+_UNMARKED = lazy_pattern(r"\b(i(?=m\b)|(?:do|does|wo|should|could|is)n(?=t\b))(m|t)\b")
 """Words without their apostrophe (`im`, `dont`)."""
-_LIST = re.compile(
+_LIST = lazy_pattern(
     r"[\[\]{}|•]|;(?! ?(?:i|we|but|this|that)\b)|(?:^|\n)\s*(?:\d{1,3}[.)]|[-*+])\s|:\s*\S"
     r"|\b(?:here (?:are|is)|here's|for example|for instance|e\.g\.|such as|instead)\b"
 )
@@ -199,11 +200,11 @@ _YES = (
     r"(?:sure(?: thing)?|certainly|of course|absolutely|definitely|okay|ok|alright|all right|great|got it|understood|"
     r"no problem|gladly|yes|thank you|thanks|hello|hi|hey)"
 )
-_OPENING = re.compile(
+_OPENING = lazy_pattern(
     rf"\s*{_YES}(?:(?: there)?\s*[!.:…]+|\s*,(?=\s*(?:here|i|let|these|the following)\b)|\s*,\s*so\b|\s+[-–—]+\s)\s*",
     re.IGNORECASE,
 )
-_REMARK = re.compile(
+_REMARK = lazy_pattern(
     "|".join(
         (
             rf"(?:{_YES}|enjoy|done|good luck|cheers|you're welcome)\s*[!.…]+$",
@@ -229,14 +230,14 @@ _REMARK = re.compile(
 )
 
 
-_OPENED = re.compile(r"<(answer|final_?answer|final|output|result|response|words|uses|list)>", re.I)
-_ITEM = re.compile(r"</?(?:ol|ul|li|br|p|div|tr|item|entry|word|use)(?:\s[^<>]{0,200})?\s?/?>", re.I)
-_TYPE = re.compile(r"</?(?:b|i|u|em|strong|code|span|td|th|table)(?:\s[^<>]{0,200})?\s?/?>", re.I)
-_TEX = re.compile(r"\\(?:boxed|text|textbf|textit|emph|mathrm|mathbf)\{([^{}]*)\}")
-_CLOSING = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z])")
-_SAYS_MORE = re.compile(r":\s*\w")
+_OPENED = lazy_pattern(r"<(answer|final_?answer|final|output|result|response|words|uses|list)>", re.I)
+_ITEM = lazy_pattern(r"</?(?:ol|ul|li|br|p|div|tr|item|entry|word|use)(?:\s[^<>]{0,200})?\s?/?>", re.I)
+_TYPE = lazy_pattern(r"</?(?:b|i|u|em|strong|code|span|td|th|table)(?:\s[^<>]{0,200})?\s?/?>", re.I)
+_TEX = lazy_pattern(r"\\(?:boxed|text|textbf|textit|emph|mathrm|mathbf)\{([^{}]*)\}")
+_CLOSING = lazy_pattern(r"(?<=[.!?])[ \t]+(?=[A-Z])")
+_SAYS_MORE = lazy_pattern(r":\s*\w")
 """A colon and the list that it announces, on the line of its heading."""
-_LAST = re.compile(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corrected)\b", re.IGNORECASE)
+_LAST = lazy_pattern(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corrected)\b", re.IGNORECASE)
 
 
 def _last_tagged(text: str) -> str | None:

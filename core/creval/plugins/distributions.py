@@ -13,8 +13,8 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 __all__ = [
     "Distribution",
@@ -131,8 +131,7 @@ _CLOCK_TICK_NS = 50_000_000
 _REQUIREMENT = re.compile(r"creval(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(NamedTuple):
     """An installed distribution with plugins.
 
     `plugins` are (plugin name, target) pairs, the target a module or `module:attribute`. `core_api` is the
@@ -198,10 +197,11 @@ def _distributions(path: tuple[tuple[int, Sequence[str]], ...]) -> Sequence[Dist
 
 def installed_version(name: str, path: Sequence[str] | None = None) -> str | None:
     """Return the version of an installed distribution, or None."""
+    wanted = normal_name(name)
     for folder in _metadata_folders(sys.path if path is None else path):
-        if normal_name(Path(folder).name).startswith(normal_name(name)):
+        if normal_name(folder.rpartition("/")[2]).startswith(wanted):
             found, version, _ = _metadata(folder)
-            if normal_name(found) == normal_name(name):
+            if normal_name(found) == wanted:
                 return version
     return None
 

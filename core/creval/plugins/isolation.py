@@ -12,10 +12,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from creval.errors import CrevalError
 
@@ -61,8 +60,7 @@ def aside() -> Iterator[None]:
         _ASIDE.leave()
 
 
-@dataclass(frozen=True, slots=True)
-class PluginFailure:
+class PluginFailure(NamedTuple):
     """A plugin that could not be used. `error` is one line; `cause` is the exception, with traceback."""
 
     name: str

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import pluggy
 
@@ -71,8 +72,7 @@ _COMMAND_PLUGINS = {"compare": "creval-compare", "plot": "creval-plot", "sandbox
 _LIMIT_VARIABLE = "CREVAL_PLUGINS"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginInfo:
+class PluginInfo(NamedTuple):
     """A loaded plugin.
 
     `core_api` is the version range of the core that its distribution requires (empty: none stated), `folder` the folder
@@ -198,13 +198,22 @@ def _check_name(loading: _Loading, claims: Mapping[tuple[str, str], int]) -> Non
     raise PluginError(f"the plugin name {name!r} is also claimed by {listed}, so none has it; uninstall all but one")
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
+class _Loaded(NamedTuple):
     info: PluginInfo
     hooks: PluginHooks
     task_folders: Sequence[Path]
     commands: Mapping[str, str]
     collection: str
+
+
+class _Manager(pluggy.PluginManager):
+    """Passes over names such as `__doc__`, which are most of a module's and no hooks: each start has many plugins."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
+
+    def parse_hookspec_opts(self, module_or_class: ModuleType | type, name: str) -> pluggy.HookspecOpts | None:
+        return None if name.startswith("__") else super().parse_hookspec_opts(module_or_class, name)
 
 
 class _Loading:
@@ -216,7 +225,7 @@ class _Loading:
         self.distribution = distribution
         self.registry = Registry()
         self._core_version = core_version
-        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager = _Manager(PROJECT)
         self._manager.add_hookspecs(Hooks)
         self._module: Any = None
         self._task_folders: Sequence[Path] = ()

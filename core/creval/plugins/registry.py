@@ -187,6 +187,10 @@ class Component:
         )
 
 
+_FIELDS = [entry.name for entry in fields(Component)][4:-1]
+"""The fields of a component that `Registry.add` takes by name."""
+
+
 class Registry:
     """All components by kind and name. A plugin adds to it in its `creval_components` hook."""
 
@@ -214,7 +218,7 @@ class Registry:
         fault = _fault(kind, name, target, spec)
         if fault:
             raise PluginError(fault, where=where)
-        own = {key: spec.pop(key) for key in list(spec) if kind in TRAITS and key in TRAITS[kind].__slots__}
+        own = {key: spec.pop(key) for key in list(spec) if kind in TRAITS and key in TRAITS[kind]._fields}
         component = Component(kind, name, target, self._plugin, summary, **spec, traits=own)
         same_name = self._components.setdefault((kind, name), [])
         if any(other.plugin == self._plugin for other in same_name):
@@ -284,10 +288,9 @@ def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) 
     module, _, attribute = target.partition(":") if isinstance(target, str) else ("", "", "")
     if not module or not attribute:
         return f"target {target!r} of {name!r} is not of the form module:attribute"
-    known = [entry.name for entry in fields(Component)][4:-1]
-    faults = (unknown_fault(str(kind), key, known) for key in spec)
+    faults = (unknown_fault(str(kind), key, _FIELDS) for key in spec)
     fault = next((each for each in faults if each), None)
-    traits = {key: value for key, value in spec.items() if key not in known}
+    traits = {key: value for key, value in spec.items() if key not in _FIELDS}
     fault = fault or trait_fault(str(kind), traits, spec.get("roles", ()))
     return (
         f"the {kind} {name!r}: {fault}"

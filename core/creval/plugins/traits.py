@@ -8,7 +8,6 @@ without.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from creval.errors import nearest
@@ -44,8 +43,7 @@ class Raters(NamedTuple):
     of: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ParserTraits:
+class ParserTraits(NamedTuple):
     """`refines`: it works on the value of the parser before it, not on the text.
 
     `reads`: `json` if it reads JSON, `prose` if it accepts any text, even faulty JSON. `gives` is the kind of value
@@ -57,8 +55,7 @@ class ParserTraits:
     gives: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ScorerTraits:
+class ScorerTraits(NamedTuple):
     """`unit` is what it scores: a `sample`, or a `doc`, i.e. all samples of one doc and condition together.
 
     `waits`: it asks a model or a person, and `score` is a coroutine function; several of its calls run at once.
@@ -82,16 +79,14 @@ class ScorerTraits:
     people: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProtocolTraits:
+class ProtocolTraits(NamedTuple):
     """`n`: the number of answers per call. `loglikelihood`: it asks for log-likelihoods of texts."""
 
     n: int = 1
     loglikelihood: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderAbilities:
+class ProviderAbilities(NamedTuple):
     """`loglikelihood`: models of the provider may give log-likelihoods, through a method of that name."""
 
     loglikelihood: bool = False
@@ -120,10 +115,12 @@ def read_traits(kind: str, stated: Mapping[str, Any], parameters: Mapping[str, A
 
 def unknown_fault(kind: str, name: str, known: Sequence[str]) -> str | None:
     """Return why a kind of component has no argument of this name, with the nearest one or its owner, or None."""
-    own = [field.name for field in fields(TRAITS[kind])] if kind in TRAITS else []
-    if name in known or name in own:
+    if name in known:
         return None
-    owners = [other for other, traits in TRAITS.items() if name in {field.name for field in fields(traits)}]
+    own = TRAITS[kind]._fields if kind in TRAITS else ()
+    if name in own:
+        return None
+    owners = [other for other, traits in TRAITS.items() if name in traits._fields]
     if owners:
         return f"{name!r} is for a {owners[0]}, not for a {kind}"
     close = nearest(name, [*own, *known], 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from creval.api import RunResult
 from creval.errors import UnknownNameError
@@ -12,8 +12,7 @@ from creval.errors import UnknownNameError
 __all__ = ["MetricChoice", "chosen"]
 
 
-@dataclass(frozen=True, slots=True)
-class MetricChoice:
+class MetricChoice(NamedTuple):
     """Tasks and metrics by name (none: all tasks, and the primary metrics of each); `every`: all metrics.
 
     `overall`: a metric under a single condition is left out where the metric is there over all conditions, and so is

@@ -145,7 +145,7 @@ def print_results(
         print_table("", [COLUMNS[i] for i in keep], shown, console, ("task", "metric", "condition", "samples"))
     notes.update(dict.fromkeys(map(visible, comparison_notes(results))))
     for line in (["; ".join(legend)] if legend else []) + list(notes):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, markup=False, emoji=False, soft_wrap=True)
 
 
 def _marked(name: str, bold: bool) -> Text | str:
@@ -253,7 +253,7 @@ def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Co
     legend = ["value (95 % interval)", "* primary metric"]
     notes = dict.fromkeys([*(["; ".join([*legend, LEGEND] if "floor" in columns else legend)])])
     for line in [*notes, *run_notes(results)]:
-        console.print(visible(line), markup=False, soft_wrap=True)
+        console.print(visible(line), markup=False, emoji=False, soft_wrap=True)
 
 
 def _folded(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:

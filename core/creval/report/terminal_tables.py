@@ -9,7 +9,6 @@ from typing import Any
 from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -50,9 +49,10 @@ def print_table(
     if sum(narrowest) + GAP * len(columns) > console.width:
         _print_blocks(title, plain, whole, console)
         return
-    table = Table(title=escape(visible(title)) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    shown = Text(visible(title), style="table.title") if title else None
+    table = Table(title=shown, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for head, least, right in zip(heads, narrowest, numeric(heads, rows), strict=True):
-        table.add_column(escape(head), justify="right" if right else "left", min_width=least)
+        table.add_column(Text(head), justify="right" if right else "left", min_width=least)
     for row in texts:
         table.add_row(*row)
     console.print(table)

@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import Awaitable, Collection, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
 
 import numpy as np
 
@@ -20,11 +20,15 @@ from creval.errors import MissingPartError, PluginError, ScoringError, UnknownNa
 from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Component, Registry
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.vector_cache import VectorCache
 from creval.types.components import Embedding, Entailment
 from creval.types.kinds import Kind
 from creval.types.messages import Message, Reply
 from creval.types.sample import SampleKey
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from creval.resources.vector_cache import VectorCache
 
 __all__ = [
     "CALLS_A_PAIR",
@@ -44,6 +48,12 @@ PROMPT_BYTES = 338
 _KEPT_IN_MEMORY = 100_000
 
 
+def _open_cache(path: Path, resource: str, dimension: int) -> VectorCache:
+    from creval.resources.vector_cache import VectorCache  # not at the top: few runs need sqlite3
+
+    return VectorCache(path, resource, dimension)
+
+
 class CachedEmbedding:
     """An `Embedding` around another one. Safe to use from several threads.
 
@@ -59,7 +69,7 @@ class CachedEmbedding:
         self._known: dict[str, np.ndarray] = {}
         self._disk: VectorCache | None = None
         if options.persist and not getattr(inner, "cheap", False):
-            self._disk = VectorCache(options.folder / "embeddings.sqlite", inner.name, inner.dimension)
+            self._disk = _open_cache(options.folder / "embeddings.sqlite", inner.name, inner.dimension)
         self.embedded = 0  # texts that really went through the inner embedding
 
     @property
@@ -260,7 +270,7 @@ class CachedEntailment:
         if not self._opened:
             self._opened = True
             if self._options is not None and self._options.persist and not getattr(self._inner, "cheap", False):
-                self._disk = VectorCache(self._options.folder / "entailment.sqlite", self.name, 3)
+                self._disk = _open_cache(self._options.folder / "entailment.sqlite", self.name, 3)
         return self._disk
 
 

@@ -7,7 +7,6 @@ needs one of these two functions. They agree with SciPy to 1e-12 (relative) and 
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 __all__ = ["beta_cdf", "beta_quantile", "t_quantile"]
 
@@ -26,7 +25,7 @@ def t_quantile(freedom: float, confidence: float) -> float:
     if not freedom > 0:
         return math.nan
     if math.isinf(freedom):
-        return NormalDist().inv_cdf((1 + confidence) / 2)
+        return _normal_quantile((1 + confidence) / 2)
     inside = beta_quantile(0.5, freedom / 2, confidence)  # t^2 / (freedom + t^2)
     if inside < 0.5:
         return math.sqrt(freedom * inside / (1 - inside))
@@ -77,7 +76,7 @@ def beta_cdf(a: float, b: float, x: float) -> float:
 def _first_guess(a: float, b: float, share: float, log_beta: float) -> float:
     """Start from the power that dominates near an end, or from the normal distribution elsewhere."""
     mean, spread = a / (a + b), math.sqrt(a * b / (a + b + 1)) / (a + b)
-    guess = mean + NormalDist().inv_cdf(share) * spread
+    guess = mean + _normal_quantile(share) * spread
     if a < 2 and (guess < mean / 4 or a < 1):
         guess = math.exp(min(0.0, (math.log(share * a) + log_beta) / a))
     if b < 2 and guess >= 1:
@@ -156,3 +155,9 @@ def _correction(a: float, b: float) -> float:
 def _remainder(number: float) -> float:
     """The remainder of Stirling's formula for log Gamma, for numbers from 10 on."""
     return sum(factor / number ** (2 * power + 1) for power, factor in enumerate(_STIRLING))
+
+
+def _normal_quantile(share: float) -> float:
+    from statistics import NormalDist  # not at the top: a run of one sample has no interval
+
+    return NormalDist().inv_cdf(share)

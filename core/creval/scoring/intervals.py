@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -29,8 +28,7 @@ __all__ = [
 _SCALE_ROUNDING = 1e-6  # vectors have single precision, so a cosine may exceed 1 by this much
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """From `low` to `high` (None: no bound); `binary`: each score is 0 or 1."""
 
     low: float | None = None

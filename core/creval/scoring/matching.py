@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any
 
+from creval.lazy_pattern import lazy_pattern
 from creval.numerals import decimal_of, number_text, numerals, read_numeral, same_number
 from creval.types.components import Context, Score, ScorerInput
 
@@ -19,8 +20,8 @@ __all__ = ["ExactMatch", "Includes", "Numeric", "squad_text"]
 _PRECISION = 1000
 _JOINERS = "\u200c\u200d"
 _NOT_NEGATIVE = r"(?<!^[-−])(?<![\s(\[{=:$\"'*][-−])"
-_BETWEEN_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
-_INSIDE_NUMBER = re.compile(r"(?<=\d)[.,:/'’-](?=\d)|(?<!\w)[-−](?=[\d.])|(?<![\w.])\.(?=\d)")
+_BETWEEN_GROUPS = lazy_pattern(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
+_INSIDE_NUMBER = lazy_pattern(r"(?<=\d)[.,:/'’-](?=\d)|(?<!\w)[-−](?=[\d.])|(?<![\w.])\.(?=\d)")
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError, nearest
 from creval.plugins.distributions import absent_distribution_of_task
@@ -28,8 +27,7 @@ Named = str | Path | TaskFile
 """How a task may be named: by name, by path, or as a file and variant."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskEntry:
+class TaskEntry(NamedTuple):
     """A task or suite and the plugin that it belongs to."""
 
     plugin: str

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from creval.errors import Problem, TaskError
 from creval.plugins.loader import LOCAL
@@ -54,8 +54,7 @@ only if stated: a key that a later version adds leaves the hash of tasks without
 _HASHED_ALWAYS = ("source", "id")
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(NamedTuple):
     """The components of a task."""
 
     dataset: tuple[DatasetRef, FoundComponent] | None

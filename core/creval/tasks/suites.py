@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
@@ -38,8 +38,7 @@ class Index(Lookup, Protocol):
     def entry(self, named: str | Path | TaskFile) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(NamedTuple):
     """A task to load: its file, the overrides from the innermost suite outwards, its label, and the suites' numbers
     that include it, each with its place.
     """
@@ -67,8 +66,7 @@ def check_suite(head: Head, index: Index, registry: Registry) -> Sequence[Proble
     return list(dict.fromkeys(expansion.problems))
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
+class _Version(NamedTuple):
     """A loaded task in the version that one entry of a suite requires."""
 
     task: Task
@@ -105,7 +103,7 @@ class _Expansion:
         own = () if shape else tuple(read_numbers(root, self._index.owner(head.file).plugin, self.problems))
         for position, node in enumerate(tasks.value):
             for plan in self._plan_entry(node, ("tasks", position), outer, (*chain, head.file.resolve())):
-                yield replace(plan, suites=(*own, *plan.suites))
+                yield plan._replace(suites=(*own, *plan.suites))
 
     def _group(self, overrides: Overrides) -> Overrides:
         self._groups.append(overrides)
@@ -133,7 +131,7 @@ class _Expansion:
         if node.is_mapping and not overrides.is_empty:
             inner = (self._group(overrides) if overrides.group else overrides, *outer)
         for plan in self.plan(head, inner, chain):
-            yield replace(plan, label=str(label.value)) if label is not None and plan.label is None else plan
+            yield plan._replace(label=str(label.value)) if label is not None and plan.label is None else plan
 
     def _named(self, node: Node, path: KeyPath) -> tuple[str | None, Node] | None:
         """Return the kind (None: either) and the name that an entry gives."""

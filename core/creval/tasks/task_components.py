@@ -9,8 +9,8 @@ parse: {regex: "[a-z]+"}                 the name with the value of its position
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from creval.errors import PluginError, Problem, UnknownNameError
 from creval.plugins.distributions import absent_distribution
@@ -25,8 +25,7 @@ __all__ = ["ComponentReader", "FoundComponent", "Written", "unfold", "whole", "w
 COMPONENT_KEY = "x-component"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A component as written: its name, the node of the name, and its parameters as a mapping node.
 
     `bare` is the value of the positional parameter, written alone. `path` is the key path of the parameters. `beside`
@@ -41,8 +40,7 @@ class Written:
     beside: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FoundComponent:
+class FoundComponent(NamedTuple):
     """A component that was found: the reference for the task, its registration, and how it was written."""
 
     ref: ComponentRef

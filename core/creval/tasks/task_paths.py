@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from creval.plugins.loader import LOCAL, PluginInfo
 
@@ -30,8 +30,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(NamedTuple):
     """The plugin that a task file belongs to; `package` is the folder of its package."""
 
     plugin: str = LOCAL
@@ -54,8 +53,7 @@ STRAY_FIX = "Put it into that folder, or give it on the command line: --data TAS
 _WITH_VARIANT = r"(?s)(.+\.ya?ml):([^:/\\]+)"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFile:
+class TaskFile(NamedTuple):
     """The location of a task: its file and, for a member of a family, the variant (None: the file itself)."""
 
     file: Path

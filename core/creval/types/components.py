@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from creval.types.likelihoods import Loglikelihood, LoglikelihoodRequest, Output
 from creval.types.messages import Completion, GenerateRequest, Message, Reply
-from creval.types.programs import CaseResult, Limits, Program
 from creval.types.sample import CallRecord, Condition, Doc, MissingScore, SampleKey
 from creval.types.tools import Tool
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from creval.types.programs import CaseResult, Limits, Program
 
 __all__ = [
     "Aggregation",

@@ -91,8 +91,7 @@ def priced(server: BatchServer, notes: Path, budget: Budget, price: Price) -> ob
     provider = model._parts.provider
     provider.traits = ProviderTraits(prices=True, base_url=provider.traits.base_url)  # type: ignore[attr-defined]
     provider._pending._price = price  # type: ignore[attr-defined]
-    object.__setattr__(model._parts, "traits", provider.traits)  # type: ignore[attr-defined]
-    object.__setattr__(model._parts, "price", price)
+    model._parts = model._parts._replace(traits=provider.traits, price=price)  # type: ignore[attr-defined]
     provider._api._provider.traits = provider.traits  # type: ignore[attr-defined]
     return model
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -214,9 +214,9 @@ class Judge:
         for ref in refs or [ComponentRef("text")]:
             (step,) = build_steps([ref], registry)
             if self._verdict is not None and ref.name.removeprefix("core/") == "last_number":
-                step = replace(step, parser=_OffScale(step.parser, self._verdict))
+                step = step._replace(parser=_OffScale(step.parser, self._verdict))
             elif (rivals := _rivals(ref)) is not None:
-                step = replace(step, parser=_Agreed(step.parser, build_steps([rivals], registry)[0].parser))
+                step = step._replace(parser=_Agreed(step.parser, build_steps([rivals], registry)[0].parser))
             steps.append(step)
         return ParserChain(steps)
 

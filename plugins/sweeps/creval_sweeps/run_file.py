@@ -141,4 +141,4 @@ def _task(base: Path, name: str) -> str:
     if not is_path(name):
         return name
     place = parse_path(name)
-    return str(replace(place, file=(base / place.file).absolute()))
+    return str(place._replace(file=(base / place.file).absolute()))

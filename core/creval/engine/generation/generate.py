@@ -32,8 +32,7 @@ from creval.types.tools import ToolCall
 __all__ = ["HOPELESS", "Chat", "Job", "Means", "generate", "store_sample"]
 
 
-@dataclass(frozen=True, slots=True)
-class Chat:
+class Chat(NamedTuple):
     """One turn. With `n` the model is asked for several answers in one call; each is an answer of the sample.
 
     Without it the generation setting `n` of task, condition or run says how many (default 1). Where a completion calls
@@ -94,8 +93,7 @@ HOPELESS = 20
 """So many samples of a task may end as errored before the first one that does not; then the task is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One task to generate: its plan and its resume state."""
 
     plan: TaskPlan

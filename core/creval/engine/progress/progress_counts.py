@@ -10,7 +10,6 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from creval.engine.roles.ledger import RoleCounts
@@ -197,6 +196,8 @@ class Notebook(Counting):
         self._write(self.line(), bar)
 
     def _write(self, line: str, bar: str) -> None:
+        from html import escape
+
         from IPython.display import display
 
         self._last = time.monotonic()

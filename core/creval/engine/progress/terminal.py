@@ -9,13 +9,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from creval.engine.observer import Observer
 from creval.engine.progress.progress_counts import Counting, Notebook, in_notebook
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 __all__ = ["Watch", "showing", "watch", "watch_several"]
 
@@ -42,6 +45,8 @@ def watch_several() -> Iterator[Watch]:
     if not console.is_terminal:
         yield lambda name: nullcontext(_Plain(name))
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -10,11 +10,10 @@ import hashlib
 import io
 import json
 import os
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Generic
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic
 
 import numpy as np
 
@@ -28,6 +27,9 @@ from creval.opener import open_plain, remove
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import keep_lines, pieces, read_lines, replacing
 from creval.runs.record_data import read_key
+
+if TYPE_CHECKING:
+    import zipfile
 
 __all__ = ["EVERY", "ResumeState", "Spending", "open_arrays", "write_arrays"]
 
@@ -130,10 +132,13 @@ class SampleUsage:
 
 
 _NUMBERS = "uif"
+_STORED = 0  # zipfile.ZIP_STORED; a run without checkpoints does not import zipfile
 
 
 def write_arrays(file: BinaryIO, columns: Mapping[str, Column]) -> None:
     """Write arrays as `numpy.savez` does, without copying them."""
+    import zipfile
+
     with zipfile.ZipFile(file, "w") as archive:
         for name, column in columns.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -148,6 +153,8 @@ def open_arrays(path: Path) -> Iterator[_Arrays]:
 
     Raises StrangeFileError for anything but a regular file, and the errors of zipfile and numpy for a damaged one.
     """
+    import zipfile
+
     with os.fdopen(open_plain(path), "rb") as file, zipfile.ZipFile(file) as archive:
         yield _Arrays(archive)
 
@@ -160,7 +167,7 @@ class _Arrays(Mapping[str, Column]):
 
     def __getitem__(self, name: str) -> Column:
         about = self._archive.getinfo(f"{name}.npy")
-        if about.compress_type != zipfile.ZIP_STORED:  # compressed, it could be of any size
+        if about.compress_type != _STORED:  # compressed, it could be of any size
             raise ValueError(f"{name} is packed")
         data = self._archive.read(about)
         head = io.BytesIO(data)

@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from creval.lazy_pattern import lazy_pattern
+
 __all__ = ["CUT", "MAX_REPAIRED", "TOO_LONG", "UNSURE", "Effort", "UnreadableError", "begins_json", "repair"]
 
 MAX_REPAIRED = 50_000
@@ -26,8 +28,8 @@ UNSURE = "the JSON in the answer is faulty, and what was meant is not certain"
 
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "‚": "'", "`": "'"})
 _CURLY_QUOTES = frozenset("“„‘`")
-_FIRST = re.compile(r"[\[{\s,]{1,200}(.)")
-_BEGIN = re.compile(
+_FIRST = lazy_pattern(r"[\[{\s,]{1,200}(.)")
+_BEGIN = lazy_pattern(
     r"""[\[{][\[{\s,]{0,64}+(?:               # one bracket or several, then
     ["'“‘„`]                                   # the quote of a text
     |(?<=[{\s])[A-Za-z_]\w{0,63}\s{0,9}:       # or a name without quotes
@@ -35,26 +37,26 @@ _BEGIN = re.compile(
     )""",
     re.VERBOSE,
 )
-_MARK = re.compile(r"""[\[\]{}"']""")
-_OPENS_SINGLE = re.compile(r"[\[{,:]\s{0,200}$")
-_ENDS_TEXT = re.compile(
+_MARK = lazy_pattern(r"""[\[\]{}"']""")
+_OPENS_SINGLE = lazy_pattern(r"[\[{,:]\s{0,200}$")
+_ENDS_TEXT = lazy_pattern(
     r"""\s{0,200}(?:$|[\]}:\[{…]|\.\.|["'](?!\s{0,200}[,\]}:])  # what follows a text,
     |,\s{0,200}(?:$|["'\[{\]}\d….-]                     # or a comma and what follows that
     |(?:true|false|null|True|False|None)\b|[A-Za-z_]\w{0,63}\s{0,9}:))""",
     re.VERBOSE,
 )
-_SWALLOWED = re.compile(
+_SWALLOWED = lazy_pattern(
     r"""["'”’]\s*(?:[\]}:]|[,;]\s*["'“‘])|[\[{]\s*["'“‘]|[\]}]\s*,\s*[\[{"']|[\[{]\s*$|["”]\W{0,9}["“]"""
 )
-_NO_ITEM = re.compile(r"""[\s,:;"'`“”‘’\[\]{}()\\]+""")
+_NO_ITEM = lazy_pattern(r"""[\s,:;"'`“”‘’\[\]{}()\\]+""")
 """A text of marks alone: not an item, but marks that the library mistook for one."""
-_APART = re.compile(r"""[,:;\[\]{}\n]|["'“”‘’][^"'“”‘’]*["'“”‘’]""")
+_APART = lazy_pattern(r"""[,:;\[\]{}\n]|["'“”‘’][^"'“”‘’]*["'“”‘’]""")
 """The separator of two texts: a sign, or the end of one and the beginning of the other."""
-_INCHES = re.compile(r"""(?:[^"]|(?<=[^\s,:\[{"])"(?!\s*[,:;\]}"]))*""")
+_INCHES = lazy_pattern(r"""(?:[^"]|(?<=[^\s,:\[{"])"(?!\s*[,:;\]}"]))*""")
 """A text whose double quotes all follow a word or number and precede another word."""
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
-_NUMBER = re.compile(r"\d[\d.]*(?:[eE][-+]?\d+)?")
-_MINUS = re.compile(r"[-−–﹣－]\s?[$€£¥]?\s?$")
+_ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
+_NUMBER = lazy_pattern(r"\d[\d.]*(?:[eE][-+]?\d+)?")
+_MINUS = lazy_pattern(r"[-−–﹣－]\s?[$€£¥]?\s?$")
 _LENIENT = json.JSONDecoder(strict=False)  # line breaks inside texts
 _CLOSING = {"]": "[", "}": "{"}
 

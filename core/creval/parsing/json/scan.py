@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from creval.lazy_pattern import lazy_pattern
 from creval.parsing.json.repair import UNSURE, Effort, UnreadableError, begins_json, repair
 
 __all__ = ["Found", "holds_json", "json_places", "scan"]
@@ -26,15 +27,15 @@ _LINE_COUNT_SPEED = 32  # a JSONDecodeError counts the line breaks before it, th
 _MAX_DEPTH = 50
 _TOO_DEEP = "the JSON in the answer is nested too deep"
 _LONGEST_HEADING = 400
-_OPENING = re.compile(r"[\[{]")
-_BARE_PAIR = re.compile(r"""\\?["'“‘]\w{1,64}\\?["'”’]\s{0,9}:\s{0,9}(?:\\?["'“‘]|[\[{])|[\[{,]\s{0,9}\\["']\w""")
+_OPENING = lazy_pattern(r"[\[{]")
+_BARE_PAIR = lazy_pattern(r"""\\?["'“‘]\w{1,64}\\?["'”’]\s{0,9}:\s{0,9}(?:\\?["'“‘]|[\[{])|[\[{,]\s{0,9}\\["']\w""")
 """A name and its text in quotes: the remains of JSON without brackets, or with all quotes escaped."""
-_BRACKET = re.compile(r"[\[\]{}]")
+_BRACKET = lazy_pattern(r"[\[\]{}]")
 _OPENER = {"]": "[", "}": "{"}
 _BETWEEN = " \t\r\n,;"
-_LINK = re.compile(r"""[ \t]*|\s*(?:[,;]\s*)?(?:["'“]?\w{1,64}["'”]?\s*:\s*)?|\s*[,;:]\s*""")
+_LINK = lazy_pattern(r"""[ \t]*|\s*(?:[,;]\s*)?(?:["'“]?\w{1,64}["'”]?\s*:\s*)?|\s*[,;:]\s*""")
 """The text between two parts of one value: nothing, a comma, the name of the second."""
-_CONTINUES = re.compile(r"""\s*(?:[,;:]\s*["'“‘\w-]|["'“‘]|\w[^\s,"]{0,64}["”])""")
+_CONTINUES = lazy_pattern(r"""\s*(?:[,;:]\s*["'“‘\w-]|["'“‘]|\w[^\s,"]{0,64}["”])""")
 _QUOTES = "\"'”’"
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.errors import nearest
 from creval.tasks.sections.scoring_section import ScoreNames
@@ -20,8 +19,7 @@ __all__ = ["Known", "read_examples"]
 _WAYS = ("answer", "answers", "baseline")
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """The names that a test may use: the task's scores, conditions and roles."""
 
     scores: ScoreNames | None

@@ -73,7 +73,7 @@ def read_scorers(reading: Reading, readings: Mapping[str, Sequence[FoundComponen
         stated = said.get("reading")
         for name in [stated] if stated is not None else [*readings] or [""]:
             called = (name, said.get("as", ""), _suffix(name, said), single, position)
-            scorers.append(replace(found, ref=ScorerRef(found.ref.name, found.ref.parameters, *called)))
+            scorers.append(found._replace(ref=ScorerRef(found.ref.name, found.ref.parameters, *called)))
     return scorers
 
 
@@ -90,7 +90,7 @@ def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | Non
     stated = {key: node for key, node in beside.items() if node is not None}
     rest = {key: node for key, node in given.parameters.value.items() if key not in stated}
     parameters = Node(rest, given.parameters.place, given.parameters.key)
-    written = replace(given, parameters=parameters, beside=(*given.beside, *beside))
+    written = given._replace(parameters=parameters, beside=(*given.beside, *beside))
     found = ComponentReader(reading.registry, reading.owner.plugin, reading.problems).resolve("scorer", written)
     readings = list(reading.value("readings", {}))
     for key, node in stated.items():

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from creval.errors import Problem, UsageError, nearest
 from creval.tasks.task_paths import TaskFile, is_path, is_pipe, parse_path
@@ -188,8 +188,7 @@ _Known = dict[Path, Mapping[str, Any]]
 _HAS_VARIANTS = rf"(?m)^[\"']?{VARIANTS}[\"']?\s*:"
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """A file that declares variants: its own name, how many variants it has, and whether it is a task itself.
 
     A file whose name starts with `_` is not a task: it only holds what its variants share. Version and title are those
@@ -237,8 +236,7 @@ class TaskHeader:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The head of one task in a file: kind and name, and the wanted values that are in the file.
 
     `whole` is False where an include may add to them.
@@ -267,7 +265,7 @@ def read_heads(file: Path) -> Sequence[Head] | Problem:
         return (head,)
     version, title = (_shown(head.values.get(key)) for key in ("version", "title"))
     family = Family(head.name, len(variants), not file.name.startswith("_"), version, title)
-    head = replace(head, family=family)
+    head = head._replace(family=family)
     return [*([head] if family.whole else []), *(_variant(head, name, own) for name, own in variants.items())]
 
 
@@ -300,7 +298,7 @@ def holds_variants(file: Path) -> bool:
 
 
 def _variant(head: Head, key: str, own: Mapping[str, Any]) -> Head:
-    return replace(head, name=f"{head.name}_{key}", values={**head.values, **own}, variant=key)
+    return head._replace(name=f"{head.name}_{key}", values={**head.values, **own}, variant=key)
 
 
 def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

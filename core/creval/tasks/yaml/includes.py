@@ -23,9 +23,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from creval.errors import Problem, UsageError, nearest
 from creval.tasks.task_paths import TaskFile, is_path, parse_path, strays
@@ -48,8 +47,7 @@ _FIXES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class VariantParts:
+class VariantParts(NamedTuple):
     """The parts of a file that define one task: its own keys, the variant's keys, and their problems."""
 
     own: Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.errors import Problem
 
@@ -14,8 +14,7 @@ __all__ = ["KeyPath", "Node", "Place", "format_path", "locate", "plain", "proble
 KeyPath = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A position in a file; line and column count from 1. `text_line` is the first line of a block scalar's text."""
 
     file: Path

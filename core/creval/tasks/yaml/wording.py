@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from creval.errors import nearest
 from creval.format import counted
@@ -29,8 +28,7 @@ _KINDS = {
 _YAML_1_1_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFault:
+class SchemaFault(NamedTuple):
     """One error of the validator: the keyword that failed, what it requires, the value, and its path."""
 
     keyword: str

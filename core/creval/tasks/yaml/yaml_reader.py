@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
@@ -29,8 +29,7 @@ _TEXT_TAG = "tag:yaml.org,2002:str"
 _UTF8_MARK = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """The content of a file. `root` is None if nothing could be read; `problems` is empty for a sound file."""
 
     file: Path
@@ -185,7 +184,7 @@ class _Builder:
     def _scalar(self, event: Any) -> None:
         place = self._place(event)
         if event.style in ("|", ">"):
-            place = replace(place, text_line=place.line + 1)
+            place = place._replace(text_line=place.line + 1)
         self._check_tag(event, place)
         if self._stack and self._stack[-1].wants_key:
             self._key(event.value, place)
