@@ -6,13 +6,15 @@ import json
 import shutil
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 __all__ = ["HARNESSES", "Job", "accuracy", "command", "executable"]
 
 HERE = Path(__file__).resolve().parent
-HARNESSES = ("creval", "lm-eval", "inspect")
-_PROGRAMS = {"creval": "creval", "lm-eval": "lm-eval", "inspect": "inspect"}
+BARE = ("aiohttp", "pyreqwest")
+"""HTTP clients that send the prompts and do nothing else."""
+HARNESSES = ("creval", *BARE, "lm-eval", "inspect")
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,10 @@ class Job:
 
 def executable(name: str) -> str | None:
     """The program of a harness: next to this Python, else on the path."""
-    beside = Path(sys.executable).with_name(_PROGRAMS[name])
-    return str(beside) if beside.exists() else shutil.which(_PROGRAMS[name])
+    if name in BARE:
+        return sys.executable if find_spec(name) else None
+    beside = Path(sys.executable).with_name(name)
+    return str(beside) if beside.exists() else shutil.which(name)
 
 
 def command(name: str, program: str, job: Job) -> list[str]:
@@ -41,6 +45,9 @@ def command(name: str, program: str, job: Job) -> list[str]:
         task, data = str(HERE / "one_line.yaml"), f"one_line={job.work / 'data.jsonl'}"
         where = ["--base-url", job.url, "--concurrency", str(job.concurrency), "--output", str(job.out)]
         return [program, "--tasks", task, "--data", data, "--model", "openai/mock", *where, *limit]
+    if name in BARE:
+        given = ["--url", job.url, "--data", str(job.work / "data.jsonl"), "--concurrency", str(job.concurrency)]
+        return [program, str(HERE / "bare_client.py"), name, *given, *limit]
     if name == "lm-eval":
         address = f"model=mock,base_url={job.url}/chat/completions,num_concurrent={job.concurrency}"
         model = ["--model", "local-chat-completions", "--model_args", f"{address},tokenized_requests=False"]

@@ -6,7 +6,7 @@ import pytest
 
 from creval.errors import MissingPartError, UsageError
 from creval.models.model_options import ProviderOptions
-from creval.models.providers.endpoints import ENDPOINTS, has_proxy, is_loopback, locate
+from creval.models.providers.endpoints import ENDPOINTS, is_loopback, locate, proxy_for
 
 
 def found(name: str, **options: object) -> str:
@@ -132,6 +132,9 @@ def test_a_key_that_breaks_headers_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_proxies_of_the_environment_hold_for_other_machines_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://proxy:3128")
     monkeypatch.setenv("no_proxy", "inside.example")
-    assert has_proxy("https://api.openai.com/v1")
-    assert not has_proxy("https://inside.example/v1")
-    assert not has_proxy("https://localhost/v1")
+    assert proxy_for("https://api.openai.com/v1") == "http://proxy:3128"
+    assert proxy_for("https://inside.example/v1") is None
+    assert proxy_for("https://localhost/v1") is None
+    assert proxy_for("http://api.example/v1") is None
+    monkeypatch.setenv("all_proxy", "socks5://proxy:1080")
+    assert proxy_for("http://api.example/v1") == "socks5://proxy:1080"

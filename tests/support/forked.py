@@ -14,6 +14,7 @@ import io
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OF_HOSTED", "OF_PAGES", "finished"]
+__all__ = ["OF_HOSTED", "OF_PAGES", "Begun", "begun", "finished"]
 
 LOADED = (
     *("creval.cli.main", "creval.cli.runner", "creval.cli.run_summary", "creval.api", "creval.report.result_tables"),
@@ -35,7 +36,7 @@ LOADED = (
     *("creval.tasks.sections.examples", "creval.plugin.collections", "creval.plugin.completions"),
     *("creval.plugin.comparing", "creval.plugin.models", "creval.plugin.parsing"),
     *("creval.tasks.templates.environment", "jsonschema", "referencing", "numpy", "rich.console", "rich._emoji_codes"),
-    *("aiohttp", "difflib", "jinja2.meta"),
+    *("pyreqwest.client", "difflib", "jinja2.meta"),
 )
 """What nearly every command loads; all else a command loads by itself."""
 TABLES = (
@@ -84,6 +85,37 @@ def finished(
         return subprocess.CompletedProcess(command, ended, _text(out), _text(error))
 
 
+def begun(arguments: Sequence[str], folder: Path, environment: Mapping[str, str], more: Sequence[str] = ()) -> Begun:
+    """Begin `creval` with these arguments, to be killed; nothing else may be started meanwhile. Its output is lost.
+
+    A fork of the test's own process would not do: the HTTP client cannot be used in the fork of a process that has used
+    it.
+    """
+    asked = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment), "code": None}
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - a device
+        return Begun(_nest(tuple(more)), asked, (nowhere.fileno(), nowhere.fileno()))
+
+
+class Begun:
+    """A command that runs."""
+
+    def __init__(self, nest: _Nest, asked: Mapping[str, Any], streams: tuple[int, int]) -> None:
+        self._nest = nest
+        self._pid = nest.begin(asked, streams)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has come to its end by itself."""
+        return bool(select.select([self._nest.own], [], [], 0)[0])
+
+    def kill(self) -> int:
+        """Kill it and return its exit code, as `subprocess` gives it."""
+        os.kill(self._pid, signal.SIGKILL)
+        code = self._nest.number(None)
+        assert code is not None
+        return code
+
+
 def _text(file: Any) -> str:
     file.seek(0)
     return io.TextIOWrapper(io.BytesIO(file.read()), encoding="utf-8").read()
@@ -97,7 +129,7 @@ class _Nest:
     """The process that has loaded the modules, from this side. One command at a time."""
 
     def __init__(self, more: Sequence[str]) -> None:
-        self._own, its = socket.socketpair()
+        self.own, its = socket.socketpair()
         self._turn = threading.Lock()
         environment = {name: value for name, value in os.environ.items() if name not in (ADDED, "CREVAL_PLUGINS")}
         self.started_with = _at_the_start(environment)
@@ -108,22 +140,29 @@ class _Nest:
 
     def hatch(self, asked: Mapping[str, Any], streams: tuple[int, int], patience: float) -> int | None:
         """Return the exit code as `subprocess` gives it; None where the patience was over and the process killed."""
-        with self._turn, tempfile.TemporaryFile() as request:
-            request.write(json.dumps(asked).encode())
-            request.flush()
-            socket.send_fds(self._own, [b"+"], [request.fileno(), *streams])
-            pid = self._number(None)
-            assert pid is not None, "the process that has loaded the modules is gone"
-            code = self._number(patience)
+        with self._turn:
+            pid = self.begin(asked, streams)
+            code = self.number(patience)
             if code is None:
                 os.kill(pid, signal.SIGKILL)
-                self._number(None)
+                self.number(None)
             return code
 
-    def _number(self, patience: float | None) -> int | None:
-        self._own.settimeout(patience)
+    def begin(self, asked: Mapping[str, Any], streams: tuple[int, int]) -> int:
+        """Fork once; return the fork's number. Its exit code is the next number."""
+        with tempfile.TemporaryFile() as request:
+            request.write(json.dumps(asked).encode())
+            request.flush()
+            socket.send_fds(self.own, [b"+"], [request.fileno(), *streams])
+            pid = self.number(None)
+        assert pid is not None, "the process that has loaded the modules is gone"
+        return pid
+
+    def number(self, patience: float | None) -> int | None:
+        """The next number that comes; None where none comes within the patience."""
+        self.own.settimeout(patience)
         try:
-            return int(self._own.recv(WIDTH, socket.MSG_WAITALL))
+            return int(self.own.recv(WIDTH, socket.MSG_WAITALL))
         except TimeoutError:
             return None
 

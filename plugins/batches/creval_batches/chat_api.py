@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 from urllib.parse import quote
 
@@ -18,6 +18,7 @@ __all__ = ["FIX", "ChatBatchApi"]
 FIX = "Leave --batch out: calls are then made one by one, at the full price."
 _NO_SUCH_PATH = frozenset({404, 405, 501})
 _PAGE = 100
+_PIECE = 1 << 20
 _PAGES = 200
 _DAY = 86_400.0  # more than clocks differ
 
@@ -44,14 +45,14 @@ class ChatBatchApi:
 
     async def upload(self, file: BinaryIO, name: str) -> str:
         """POST /files. Raises UsageError where the server has no such address."""
-        import aiohttp
+        from pyreqwest.multipart import FormBuilder, PartBuilder
 
-        with os.fdopen(os.dup(file.fileno()), "rb") as lines:  # aiohttp closes what it has sent
-            lines.seek(0)
-            form = aiohttp.FormData()
-            form.add_field("purpose", "batch")
-            form.add_field("file", lines, filename=f"{name}.jsonl", content_type="application/jsonl")
-            data = await self._ask("POST", "/files", missing=True, large=True, data=form)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        lines = PartBuilder.from_stream_with_length(_pieces(file), size)
+        lines = lines.file_name(f"{name}.jsonl").mime("application/jsonl")
+        form = FormBuilder().text("purpose", "batch").part("file", lines)
+        data = await self._ask("POST", "/files", missing=True, large=True, form=form)
         if not isinstance(data.get("id"), str):
             raise self._nonsense("names no file")
         return str(data["id"])
@@ -65,7 +66,13 @@ class ChatBatchApi:
             "metadata": {NAMED: name},
         }
         return self._state(
-            await self._ask("POST", "/batches", missing=True, json=asked, headers={"Idempotency-Key": name})
+            await self._ask(
+                "POST",
+                "/batches",
+                missing=True,
+                body=json.dumps(asked).encode(),
+                headers={"Content-Type": "application/json", "Idempotency-Key": name},
+            )
         )
 
     async def state(self, batch_id: str) -> BatchState:
@@ -76,7 +83,7 @@ class ChatBatchApi:
         """GET /batches, page by page, newest first."""
         after: dict[str, str] = {}
         for _ in range(_PAGES):
-            page = await self._ask("GET", "/batches", params={"limit": str(_PAGE), **after})
+            page = await self._ask("GET", "/batches", query={"limit": str(_PAGE), **after})
             listed = [each for each in page.get("data") or () if isinstance(each, dict)]
             for each in listed:
                 if is_batch(each, name, file_id):
@@ -128,3 +135,8 @@ class ChatBatchApi:
 
     def _nonsense(self, what: str) -> RetryableModelError:
         return RetryableModelError(f"what the server said of the batch {what}", where=self._provider.caller.where)
+
+
+async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.chat_server import ChatServer, Received
+from support.forked import Begun, begun
 
 from creval.cli.main import invoke
 from creval_create.queries.own import judged_paths, own_queries
@@ -72,19 +73,10 @@ def invoked(folder: Path, minilm: Any, *arguments: str, **environment: str) -> i
         return invoke(arguments)
 
 
-def begin(folder: Path, minilm: Any, *arguments: str, **environment: str) -> int:
-    """Begin a command line in a fork of this process; return its number, to be killed."""
-    child = os.fork()
-    if child == 0:
-        try:
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for stream in (0, 1, 2):
-                os.dup2(nothing, stream)
-            with _at_home(folder, minilm, environment):
-                os._exit(invoke(arguments))
-        finally:
-            os._exit(99)
-    return child
+def begin(folder: Path, *arguments: str, **environment: str) -> Begun:
+    """Begin one command line in `folder`, to be killed."""
+    own = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    return begun(arguments, folder, {**own, "CREVAL_CACHE": str(folder / "cache"), **environment})
 
 
 @contextlib.contextmanager

@@ -239,10 +239,9 @@ def test_killed_while_judging_no_answered_question_is_paid_again(tmp_path: Path,
         commands = [(*given, "--output", "killed"), ("resume", "killed"), ("resume", "killed")]
         for number, command in enumerate(commands, 1):
             paid, before = answered(tmp_path / "killed"), len(server.requests)
-            process = begin(tmp_path, minilm, *command, **reach(server))
+            process = begin(tmp_path, *command, **reach(server))
             server.wait_for(before + 40)
-            os.kill(process, signal.SIGKILL)
-            assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
+            assert process.kill() == -signal.SIGKILL
             assert not {request.prompt for request in server.requests[before:]} & paid
             assert len(answered(tmp_path / "killed")) >= len(paid) + 20 * min(number, 1)
         paid, before = answered(tmp_path / "killed"), len(server.requests)

@@ -68,12 +68,12 @@ class CompletionsProvider(ChatProvider):
         except (ValueError, TypeError) as error:
             raise UsageError(f"a generation setting cannot be sent as JSON: {error}") from None
         start = perf_counter()
-        status, headers, received = await self.call("POST", _PATH, data=data, headers=_JSON)
+        status, headers, received = await self.call("POST", _PATH, body=data, headers=_JSON)
         latency = perf_counter() - start
         if status != 200:
             return self.refused(error_of(status, received.decode("utf-8", "replace"), headers), request)
         try:
-            body = parse_body(headers.get("Content-Type", ""), received)
+            body = parse_body(headers.get("content-type", ""), received)
         except (ValueError, RecursionError):
             raise RetryableModelError("the reply is no JSON", where=self.caller.where) from None
         return self.reply(_as_chat(body), request, latency)
@@ -116,7 +116,7 @@ class CompletionsProvider(ChatProvider):
         """Call a path next to the protocol's own, above its /v1."""
         method = "GET" if body is None else "POST"
         address = self.address(path, above="/v1")
-        status, _, data = await self.call(method, address, data=body, headers=_JSON)
+        status, _, data = await self.call(method, address, body=body, headers=_JSON)
         return data if status == 200 else None
 
     async def _scored(self, pieces: Sequence[Piece], call: LoglikelihoodCall) -> tuple[list[Tokens], Lost, str | None]:
@@ -149,7 +149,7 @@ class CompletionsProvider(ChatProvider):
             "logprobs": 1,
             "echo": True,
         }
-        status, headers, data = await self.call("POST", _PATH, data=json.dumps(asked).encode(), headers=_JSON)
+        status, headers, data = await self.call("POST", _PATH, body=json.dumps(asked).encode(), headers=_JSON)
         where = self.caller.where
         if status != 200:
             error = explain(with_sent(error_of(status, data.decode("utf-8", "replace"), headers), call), self.caller)
@@ -159,7 +159,7 @@ class CompletionsProvider(ChatProvider):
                 error.fix, error.every_call = f"The server gives no log-probabilities of a prompt. {_SERVERS}", True
             raise error
         try:
-            body = parse_body(headers.get("Content-Type", ""), data)
+            body = parse_body(headers.get("content-type", ""), data)
         except (ValueError, RecursionError):
             raise RetryableModelError("the reply is no JSON", where=where) from None
         if isinstance(body, dict) and body.get("error"):

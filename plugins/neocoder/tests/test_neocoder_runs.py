@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from support.chat_server import ChatServer, Received
+from support.forked import begun
 
 import creval
-from creval.cli.main import invoke
 from creval.engine.run import resume
 from creval.engine.run_options import RunOptions
 from creval.errors import UsageError
@@ -188,32 +188,18 @@ def write_answers(path: Path) -> Path:
     return path
 
 
-def begin(folder: Path, words: list[str]) -> int:
-    """Begin a command line in a fork of this process; return its number, to be killed."""
-    child = os.fork()
-    if child == 0:
-        try:
-            os.environ["CREVAL_CACHE"] = str(folder / "cache")
-            os.chdir(folder)
-            invoke(words)
-        finally:
-            os._exit(99)
-    return child
-
-
 def test_killed_and_resumed(server: ChatServer, tmp_path: Path) -> None:
     """With recorded answers: a kill loses calls in flight alone, and no program that was reviewed is reviewed again."""
     answers = write_answers(tmp_path / "answers.jsonl")
     words = ["--tasks", "neocoder_own", "--model", f"replay/{answers}", "--role"]
     words += ["augmenter=hosted_vllm/reviewer", "--allow-code-execution", "--output", "run", "--concurrency", "2"]
-    process = begin(tmp_path, words)
+    process = begun(words, tmp_path, {**os.environ, "CREVAL_CACHE": str(tmp_path / "cache")})
     journal = tmp_path / "run" / "calls" / "augmenter.jsonl"
     server.wait_for(5)
     while not (journal.exists() and journal.read_bytes().count(b"\n") >= 5):
-        assert os.waitpid(process, os.WNOHANG) == (0, 0), "the run ended too early"
+        assert not process.ended, "the run ended too early"
         time.sleep(0.01)
-    os.kill(process, signal.SIGKILL)
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
+    assert process.kill() == -signal.SIGKILL
     before = len(reviewed(server))
     assert before == len(server.requests), "the target's answers are the recorded ones"
     finished = resume(tmp_path / "run", allow_code_execution=True)

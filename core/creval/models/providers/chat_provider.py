@@ -5,14 +5,12 @@ A reply that comes as a stream of events, put together to the body that it would
 
 from __future__ import annotations
 
-import asyncio
-import errno
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.model_options import ProviderOptions
@@ -20,7 +18,7 @@ from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import shown_address
 from creval.models.providers.chat_reply import MalformedReplyError, paid_for, read_reply
 from creval.models.providers.chat_request import exclusive_settings, request_body
-from creval.models.providers.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, locate
+from creval.models.providers.endpoints import ENDPOINTS, Endpoint, is_hosted, locate, proxy_for
 from creval.models.providers.failures import (
     Caller,
     Failure,
@@ -35,7 +33,7 @@ from creval.models.secrets import redact
 from creval.types.messages import Completion, GenerateRequest, Reply
 
 if TYPE_CHECKING:
-    import aiohttp
+    from creval.models.providers.http_client import HttpClient, HttpReply
 
 __all__ = ["ChatProvider", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter", "parse_body"]
 
@@ -180,8 +178,6 @@ _CHAT = "/chat/completions"
 
 _JSON = {"Content-Type": "application/json"}
 
-_CONNECT_SECONDS = 30.0
-
 _STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.{0,40}\b(?:must be|only|required)\b"
 """What a server says that answers only as a stream."""
 
@@ -202,7 +198,7 @@ class ChatProvider:
         self._url = self._address.address(_CHAT)
         where = f"{endpoint.name}/{model} at {shown_address(self._url)}"
         self._caller = Caller(where, model, self._address.key_name, self._address.secrets)
-        self._session: aiohttp.ClientSession | None = None
+        self._client: HttpClient | None = None
         self._also: Mapping[str, Any] = {}
         self.secrets = tuple(secret for secret in self._address.secrets if secret)
         self.traits = ProviderTraits(
@@ -219,13 +215,13 @@ class ChatProvider:
         """Make one call."""
         body = self.body(request, self._also)
         start = perf_counter()
-        status, headers, data = await self.call("POST", _CHAT, data=body, headers=_JSON)
+        status, headers, data = await self.call("POST", _CHAT, body=body, headers=_JSON)
         latency = perf_counter() - start
         if status != 200:
             failure = error_of(status, data.decode("utf-8", "replace"), headers)
             self._learn(failure)
             return self.refused(failure, request)
-        return self._read(data, headers.get("Content-Type", ""), latency, request)
+        return self._read(data, headers.get("content-type", ""), latency, request)
 
     def body(self, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
         """Return the JSON body of a request, with the members `also`."""
@@ -236,9 +232,9 @@ class ChatProvider:
 
     async def close(self) -> None:
         """Close the connections."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -265,68 +261,27 @@ class ChatProvider:
         """Who calls: for the wording of errors."""
         return self._caller
 
-    async def call(
-        self, method: str, path: str, sink: BinaryIO | None = None, large: bool = False, **given: Any
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Make an HTTP call below the base URL or to a whole address; returns status, headers, body. Raises ModelError.
+    async def call(self, method: str, path: str, **given: Any) -> HttpReply:
+        """Make an HTTP call below the base URL or to a whole address. Raises ModelError where no whole answer came.
 
-        `given` is as aiohttp takes it. A body of status 200 goes to `sink` where there is one, however long it is.
-        What is `large` may take its time as long as something moves.
+        `given` are the other fields of HttpCall.
         """
-        import aiohttp
+        from creval.models.providers.http_client import HttpCall
 
-        session = self._session or self._open()
+        client = self._client or self._open()
         url = path if "://" in path else self._address.address(path)
-        if large:
-            timeout = self._options.timeout
-            given["timeout"] = aiohttp.ClientTimeout(total=None, connect=_CONNECT_SECONDS, sock_read=timeout)
-        try:
-            async with session.request(method, url, allow_redirects=False, **given) as response:
-                if sink is not None and response.status == 200:
-                    async for chunk in response.content.iter_any():
-                        sink.write(chunk)
-                    return response.status, response.headers, b""
-                return response.status, response.headers, await self._bounded(response)
-        except aiohttp.ConnectionTimeoutError:
-            what = f"no connection within {_CONNECT_SECONDS:g} s"
-            raise RetryableModelError(what, where=self._caller.where) from None
-        except TimeoutError:
-            raise RetryableModelError(
-                f"no answer within {self._options.timeout:g} s", where=self._caller.where
-            ) from None
-        except (aiohttp.InvalidURL, aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
-            raise self._unreachable(error, FatalModelError) from None
-        except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
-            raise self._unreachable(error, RetryableModelError) from None
+        return await client.send(HttpCall(method, url, **given))
 
-    def _open(self) -> aiohttp.ClientSession:
-        """Make the session; within the event loop, so not before the first call."""
-        import aiohttp
+    def _open(self) -> HttpClient:
+        """Make the client; within the event loop, so not before the first call."""
+        from creval.models.providers.http_client import HttpClient, HttpLimits
 
         headers = {"Accept": "application/json"}
         if self._address.key:
             headers["Authorization"] = f"Bearer {self._address.key}"
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60),
-            timeout=aiohttp.ClientTimeout(total=self._options.timeout, connect=_CONNECT_SECONDS),
-            headers=headers,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=has_proxy(self._url),
-        )
-        return self._session
-
-    async def _bounded(self, response: aiohttp.ClientResponse) -> bytes:
-        """Read the body, which may be no longer than the limit once unpacked."""
-        limit = self._options.max_response_bytes
-        chunks: list[bytes] = []
-        size = 0
-        while chunk := await response.content.readany():
-            size += len(chunk)
-            if size > limit:
-                response.close()
-                raise RetryableModelError(f"the reply is longer than {limit} bytes", where=self._caller.where)
-            chunks.append(chunk)
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        limits = HttpLimits(self._options.timeout, self._options.max_response_bytes)
+        self._client = HttpClient(self._caller, limits, headers, proxy_for(self._url))
+        return self._client
 
     def _read(self, data: bytes, content_type: str, latency: float, request: GenerateRequest) -> Reply:
         try:
@@ -372,18 +327,6 @@ class ChatProvider:
             words = redact(failure.message, self._caller.keys)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),), cost=None)
         raise explain(with_sent(failure, request), self._caller)
-
-    def _unreachable(self, error: Exception, kind: type[ModelError]) -> ModelError:
-        import aiohttp
-
-        said = str(error).replace(" ssl:default ", " ")  # aiohttp names its TLS setting even where there is no TLS
-        words = redact(said or type(error).__name__, self._caller.keys)
-        fix = "Check that the server runs and that the base URL is right."
-        if isinstance(error, aiohttp.ClientConnectorCertificateError):
-            fix = "Where the certificate is your own:  export SSL_CERT_FILE=/path/to/certificate.pem"
-        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-            words, fix = "too many files are open", "Raise the limit (ulimit -n 4096), or lower --concurrency."
-        return kind(f"the connection failed: {words}", where=self._caller.where, fix=fix)
 
 
 def _error_within(body: Any) -> Any:

@@ -16,7 +16,7 @@ from creval.models.model_options import ProviderOptions
 from creval.models.providers.addresses import address_secrets, shown_address
 from creval.models.secrets import find_key, missing_key
 
-__all__ = ["ENDPOINTS", "Address", "Endpoint", "has_proxy", "is_hosted", "is_loopback", "locate"]
+__all__ = ["ENDPOINTS", "Address", "Endpoint", "is_hosted", "is_loopback", "locate", "proxy_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +180,12 @@ def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
     return urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.query
 
 
-def has_proxy(url: str) -> bool:
-    """Whether the environment sends calls to this address through a proxy."""
+def proxy_for(url: str) -> str | None:
+    """Return the proxy through which the environment sends calls to this address, None where it is called directly."""
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
-    if is_loopback(url):
-        return False
-    return parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")
+    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")

@@ -1,0 +1,215 @@
+"""The HTTP client of a provider: kept connections, limits of time and size, and failures in words.
+
+The transport is pyreqwest, which costs a call less than half of what aiohttp costs it (benchmarks/overhead).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from pyreqwest.client import Client, ClientBuilder
+from pyreqwest.exceptions import PyreqwestError, RequestTimeoutError
+from pyreqwest.multipart import FormBuilder
+from pyreqwest.proxy import ProxyBuilder
+from pyreqwest.request import StreamRequest
+from pyreqwest.response import Response
+
+from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
+from creval.models.providers.failures import Caller
+from creval.models.secrets import redact
+
+__all__ = ["HttpCall", "HttpClient", "HttpLimits", "HttpReply"]
+
+CONNECT_SECONDS = 30.0
+IDLE_SECONDS = 60.0
+LONGEST_SECONDS = 1e9
+"""A longer limit of time means none."""
+_CONNECTING = "client error (Connect)"
+"""The cause that pyreqwest names where a connection was not established."""
+CERTIFICATES = "SSL_CERT_FILE"
+"""The variable that names a file of certificates to trust, next to those of the system."""
+_OF_AUTHORITY = "CaUsedAsEndEntity"
+_TOO_MANY_FILES = re.compile(r"\(os error 2[34]\)")
+_TLS = re.compile(r"(?:invalid peer certificate|received (?:corrupt|fatal|unexpected)|peer (?:is|misbehaved))")
+"""How causes begin that another try does not change: the server speaks no TLS, or no TLS that this client accepts."""
+
+
+class HttpReply(NamedTuple):
+    """What a server answered. The names of headers are in lower case; of those with one name the first is kept."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCall:
+    """One call: the whole address, and what is sent with it.
+
+    `sink`: a body of status 200 is written there, however long it is. `large`: the limit of time applies to each read,
+    not to the whole call.
+    """
+
+    method: str
+    url: str
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    form: FormBuilder | None = None
+    sink: BinaryIO | None = None
+    large: bool = False
+
+
+class HttpLimits(NamedTuple):
+    """`seconds` for a call, and the most bytes of a body once it is decompressed."""
+
+    seconds: float
+    bytes: int
+
+
+class HttpClient:
+    """Calls to the servers of one provider. Redirects are not followed, and cookies not kept.
+
+    Make it and use it within one event loop, and close it at the end. `headers` go with every call; `proxy` is the
+    address of the proxy to use.
+    """
+
+    def __init__(self, caller: Caller, limits: HttpLimits, headers: Mapping[str, str], proxy: str | None) -> None:
+        self._caller = caller
+        self._limits = limits
+        self._headers = dict(headers)
+        self._proxy = proxy
+        self._clients: dict[bool, Client] = {}
+
+    async def send(self, call: HttpCall) -> HttpReply:
+        """Make one call. Raises RetryableModelError or FatalModelError where no whole answer came."""
+        client = self._clients.get(call.large) or self._open(call.large)
+        try:
+            async with self._request(client, call) as response:
+                headers = _headers(response)
+                if call.sink is None or response.status != 200:
+                    return HttpReply(response.status, headers, await self._bounded(response))
+                while (chunk := await response.body_reader.read_chunk()) is not None:
+                    call.sink.write(chunk.to_bytes())
+                return HttpReply(response.status, headers, b"")
+        except RequestTimeoutError as error:
+            raise self._too_late(error) from None
+        except PyreqwestError as error:
+            raise self._failure(error) from None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
+            await client.close()
+
+    def _open(self, large: bool) -> Client:
+        """Make the connections' pool of the calls that are large, or of the others."""
+        limit = timedelta(seconds=min(self._limits.seconds, LONGEST_SECONDS))
+        builder = ClientBuilder().default_headers(self._headers).user_agent("creval").follow_redirects(False)
+        builder = builder.referer(False).no_proxy().connect_timeout(timedelta(seconds=CONNECT_SECONDS))
+        builder = builder.pool_idle_timeout(timedelta(seconds=IDLE_SECONDS))
+        builder = builder.read_timeout(limit) if large else builder.timeout(limit)
+        if self._proxy is not None:
+            builder = builder.proxy(self._proxy_builder())
+        if trusted := os.environ.get(CERTIFICATES):
+            builder = builder.add_root_certificate_pem(_pem(trusted))
+        try:
+            client = self._clients[large] = builder.build()
+        except RuntimeError:
+            raise UsageError(
+                "no model can be asked in a fork of a process that has asked one",
+                fix="Start processes by multiprocessing's method 'spawn', or fork before the first call.",
+            ) from None
+        return client
+
+    def _proxy_builder(self) -> ProxyBuilder:
+        address = self._proxy or ""
+        try:
+            return ProxyBuilder.all(address if "://" in address else f"http://{address}")
+        except ValueError:
+            raise UsageError(
+                "the address of the proxy in the environment cannot be read",
+                where="http_proxy, https_proxy",
+                fix="Write it as http://host:port.",
+            ) from None
+
+    def _request(self, client: Client, call: HttpCall) -> StreamRequest:
+        try:
+            builder = client.request(call.method, call.url)
+            if call.headers:
+                builder = builder.headers(call.headers)
+            if call.query:
+                builder = builder.query(call.query)
+        except ValueError as error:  # says which part is wrong, without the address
+            raise FatalModelError(f"the address cannot be called: {error}", where=self._caller.where) from None
+        if call.form is not None:
+            builder = builder.multipart(call.form)
+        elif call.body is not None:
+            builder = builder.body_bytes(call.body)
+        return builder.build_streamed()
+
+    async def _bounded(self, response: Response) -> bytes:
+        """Read the body, which may be no longer than the limit once it is decompressed."""
+        reader = response.body_reader
+        chunks: list[bytes] = []
+        size = 0
+        while (chunk := await reader.read_chunk()) is not None:
+            size += len(chunk)
+            if size > self._limits.bytes:
+                what = f"the reply is longer than {self._limits.bytes} bytes"
+                raise RetryableModelError(what, where=self._caller.where)
+            chunks.append(chunk.to_bytes())
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _too_late(self, error: RequestTimeoutError) -> ModelError:
+        connecting = _CONNECTING in _causes(error)
+        what = f"no connection within {CONNECT_SECONDS:g} s" if connecting else f"no answer within {self._limits.seconds:g} s"
+        return RetryableModelError(what, where=self._caller.where)
+
+    def _failure(self, error: PyreqwestError) -> ModelError:
+        causes = _causes(error)
+        words = redact(causes[-1] if causes else error.message, self._caller.keys)
+        fix = "Check that the server runs and that the base URL is right."
+        kind: type[ModelError] = RetryableModelError
+        if _CONNECTING in causes and any(_TLS.match(cause) for cause in causes):
+            kind = FatalModelError
+        if any(_OF_AUTHORITY in cause for cause in causes):
+            words = "the server's certificate is one of an authority (CA:TRUE), not of a server"
+            fix = "Make it by:  openssl req -x509 -addext basicConstraints=critical,CA:FALSE ... (docs/models.md)"
+        elif any("certificate" in cause for cause in causes):
+            fix = f"Where the certificate is your own:  export {CERTIFICATES}=/path/to/certificate.pem"
+        if any(_TOO_MANY_FILES.search(cause) for cause in causes):
+            words, fix = "too many files are open", "Raise the limit (ulimit -n 4096), or lower --concurrency."
+        return kind(f"the connection failed: {words}", where=self._caller.where, fix=fix)
+
+
+def _pem(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        what = f"the file of certificates cannot be read: {error.strerror}"
+        raise UsageError(what, where=CERTIFICATES, fix="Name a file in PEM form, or unset the variable.") from None
+
+
+def _causes(error: PyreqwestError) -> list[str]:
+    """The causes of a failure, the innermost last."""
+    details = getattr(error, "details", None) or {}
+    return [cause["message"] for cause in details.get("causes") or ()]
+
+
+def _headers(response: Response) -> dict[str, str]:
+    """The headers, without those that are no text."""
+    found: dict[str, str] = {}
+    for name in response.headers:
+        try:
+            found.setdefault(name, response.headers[name])
+        except ValueError:
+            continue
+    return found

@@ -1,0 +1,285 @@
+"""The HTTP client against servers on the loopback that answer byte by byte what the test says, and real proxies."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import os
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
+from creval.models.providers.failures import Caller
+from creval.models.providers.http_client import HttpCall, HttpClient, HttpLimits, HttpReply
+
+KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
+CALLER = Caller("chat/m at http://server/v1", "m", "OPENAI_API_KEY", (KEY,))
+OK = b"HTTP/1.1 200 OK\r\n"
+THREE = b"Content-Length: 3\r\n\r\nabc"
+
+
+def send(
+    url: str, proxy: str | None = None, seconds: float = 5.0, most: int = 10_000, large: bool = False
+) -> HttpReply:
+    async def go() -> HttpReply:
+        client = HttpClient(CALLER, HttpLimits(seconds, most), {"Authorization": f"Bearer {KEY}"}, proxy)
+        try:
+            return await client.send(HttpCall("POST", url, body=b"{}", headers={"X-Own": "1"}, large=large))
+        finally:
+            await client.close()
+
+    return asyncio.run(go())
+
+
+@contextlib.contextmanager
+def serving(talk: Callable[[socket.socket], None], context: ssl.SSLContext | None = None) -> Iterator[str]:
+    """A server that talks on each connection, and closes it."""
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = plain.accept()
+                    threading.Thread(target=handle, args=(connection,), daemon=True).start()
+
+        def handle(connection: socket.socket) -> None:
+            with contextlib.suppress(OSError), connection:
+                talk(context.wrap_socket(connection, server_side=True) if context else connection)
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"{'https' if context else 'http'}://127.0.0.1:{plain.getsockname()[1]}/v1"
+        with contextlib.suppress(OSError):
+            plain.shutdown(socket.SHUT_RDWR)
+
+
+def answering(*pieces: bytes, context: ssl.SSLContext | None = None) -> contextlib.AbstractContextManager[str]:
+    def talk(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        for piece in pieces:
+            connection.sendall(piece)
+        connection.shutdown(socket.SHUT_WR)
+
+    return serving(talk, context)
+
+
+READ = {
+    "a body of known length": (OK + THREE, b"abc"),
+    "chunks": (OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n2;x=y\r\nbc\r\n0\r\n\r\n", b"abc"),
+    "to the end of the connection": (OK + b"\r\nabc", b"abc"),
+    "HTTP/1.0": (b"HTTP/1.0 200 OK\r\n\r\nabc", b"abc"),
+    "bare line feeds": (b"HTTP/1.1 200 OK\nContent-Length: 3\n\nabc", b"abc"),
+    "an interim answer": (b"HTTP/1.1 100 Continue\r\n\r\n" + OK + THREE, b"abc"),
+    "a header that is no text": (OK + b"X-Y: \xe9\xff\r\n" + THREE, b"abc"),
+    "a type that is no text": (OK + b"Content-Type: text/pl\xe9in\r\n" + THREE, b"abc"),
+    "one header twice": (OK + b"X-Y: a\r\nX-Y: b\r\n" + THREE, b"abc"),
+    "a long header": (OK + b"X-Y: " + b"a" * 60_000 + b"\r\n" + THREE, b"abc"),
+    "compressed": (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"abc"), b"abc"),
+    "nothing": (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
+}
+FAULTS = {
+    "closed at once": (b"", "connection closed"),
+    "no HTTP": (b"hello there\r\n\r\n", "invalid HTTP version"),
+    "no status": (b"HTTP/1.1 0 OK\r\n" + THREE, "invalid HTTP status"),
+    "a broken header": (OK + b"broken\r\n" + THREE, "invalid HTTP header"),
+    "hundreds of headers": (OK + b"".join(b"X%d: a\r\n" % i for i in range(300)) + THREE, "too large"),
+    "cut short": (OK + b"Content-Length: 9\r\n\r\nabc", "end of file before"),
+    "a broken chunk": (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", "[Ii]nvalid chunk size"),
+    "no gzip": (OK + b"Content-Encoding: gzip\r\n" + THREE, "gzip"),
+    "an endless body": (OK + b"\r\n" + b"a" * 10_001, "longer than 10000 bytes"),
+    "a body that unpacks to more": (
+        OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a" * 1_000_000),
+        "longer than 10000 bytes",
+    ),
+}
+
+
+def test_every_form_of_an_answer_is_read() -> None:
+    for name, (data, body) in READ.items():
+        with answering(data) as url:
+            assert send(url).body == body, name
+
+
+def test_what_is_no_whole_answer_may_pass_and_is_reported_in_words() -> None:
+    for name, (data, words) in FAULTS.items():
+        with answering(data) as url, pytest.raises(RetryableModelError, match=words) as caught:
+            send(url)
+        assert caught.value.where == CALLER.where and "http://127" not in str(caught.value), name
+
+
+def test_headers_are_read_whatever_their_case() -> None:
+    with answering(OK + b"RETRY-After: 3\r\nX-Y: a\r\nx-y: b\r\nX-Z: \xff\r\n" + THREE) as url:
+        reply = send(url)
+    assert reply.headers == {"retry-after": "3", "x-y": "a", "content-length": "3"}
+
+
+def test_each_limit_of_time_is_named() -> None:
+    def silent(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.recv(1)  # until the client goes
+
+    def slow(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(OK + THREE[:-1])
+        connection.recv(1)
+
+    for talk in (silent, slow):
+        for large in (False, True):
+            with serving(talk) as url, pytest.raises(RetryableModelError, match=r"no answer within 0\.2 s"):
+                send(url, seconds=0.2, large=large)
+
+
+def test_a_large_answer_takes_its_time_as_long_as_something_comes() -> None:
+    def slow(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(OK + b"Content-Length: 6\r\n\r\n")
+        for letter in b"abcdef":
+            threading.Event().wait(0.1)
+            connection.sendall(bytes([letter]))
+
+    with serving(slow) as url:
+        assert send(url, seconds=0.4, large=True).body == b"abcdef"
+        with pytest.raises(RetryableModelError, match=r"no answer within 0\.4 s"):
+            send(url, seconds=0.4)
+
+
+def test_a_time_limit_of_any_length_is_taken() -> None:
+    with answering(OK + THREE) as url:
+        for seconds in (1e-3 + 5, 1e12, float("inf")):
+            assert send(url, seconds=seconds).status == 200
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:99999/v1", "http://[::1/v1", "http://a b/v1"])
+def test_an_address_that_cannot_be_called_is_fatal(address: str) -> None:
+    with pytest.raises(FatalModelError, match="address cannot be called"):
+        send(address)
+
+
+# --- TLS --------------------------------------------------------------------------------------------
+
+
+def certificate(folder: Path, *more: str) -> tuple[ssl.SSLContext, Path]:
+    """A server's TLS, and the file of its certificate, which nobody signed."""
+    key, own = folder / "key.pem", folder / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", *more]
+    subprocess.run([*command, "-keyout", str(key), "-out", str(own)], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own, key)
+    return context, own
+
+
+def test_a_certificate_of_ones_own_is_trusted_where_the_variable_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, own = certificate(tmp_path, "-addext", "basicConstraints=critical,CA:FALSE")
+    with answering(OK + THREE, context=context) as url:
+        with pytest.raises(FatalModelError, match="export SSL_CERT_FILE="):
+            send(url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(own))
+        assert send(url).body == b"abc"
+        with pytest.raises(FatalModelError, match="(?i)not valid for name"):
+            send(url.replace("127.0.0.1", "localhost"))
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
+        with pytest.raises(UsageError, match="SSL_CERT_FILE: the file of certificates cannot be read"):
+            send(url)
+
+
+def test_a_certificate_of_an_authority_is_no_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, own = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    with answering(OK + THREE, context=context) as url, pytest.raises(FatalModelError, match="CA:FALSE"):
+        send(url)
+
+
+def test_a_server_without_tls_is_fatal() -> None:
+    with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n") as url, pytest.raises(FatalModelError, match="corrupt message"):
+        send(url.replace("http:", "https:"))
+
+
+# --- proxies ----------------------------------------------------------------------------------------
+
+
+def proxying(seen: list[bytes]) -> contextlib.AbstractContextManager[str]:
+    """A proxy that answers for every http server, and opens a tunnel to where it is asked to."""
+
+    def talk(connection: socket.socket) -> None:
+        head = connection.recv(65_536)
+        seen.append(head)
+        method, target, _ = head.split(b" ", 2)
+        if method != b"CONNECT":
+            connection.sendall(OK + THREE)
+            return
+        host, _, port = target.decode().rpartition(":")
+        with socket.create_connection((host, int(port))) as other:
+            connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            threading.Thread(target=pump, args=(other, connection), daemon=True).start()
+            pump(connection, other)
+
+    return serving(talk)
+
+
+def pump(source: socket.socket, sink: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(65_536):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+
+
+def test_calls_go_through_the_proxy_and_its_password_is_sent_but_never_shown() -> None:
+    seen: list[bytes] = []
+    with proxying(seen) as proxy:
+        address = proxy.removesuffix("/v1").removeprefix("http://")
+        assert send("http://far.example/v1/x", f"http://user:geheim-lang@{address}").body == b"abc"
+        assert send("http://far.example/v1/x", address).body == b"abc"
+    assert seen[0].startswith(b"POST http://far.example/v1/x HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic dXNlcjpnZWhlaW0tbGFuZw==" in seen[0].title() or b"dXNlcjpnZWhlaW0tbGFuZw==" in seen[0]
+    with pytest.raises(RetryableModelError) as caught:
+        send("http://far.example/v1/x", f"http://user:geheim-lang@{address}")
+    assert "geheim" not in f"{caught.value}{caught.value!r}"
+
+
+def test_tls_goes_through_the_proxys_tunnel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, own = certificate(tmp_path, "-addext", "basicConstraints=critical,CA:FALSE")
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    seen: list[bytes] = []
+    with answering(OK + THREE, context=context) as url, proxying(seen) as proxy:
+        assert send(url, proxy.removesuffix("/v1")).body == b"abc"
+    assert seen[0].startswith(b"CONNECT 127.0.0.1:") and KEY.encode() not in b"".join(seen)
+
+
+@pytest.mark.parametrize("proxy", ["http://[::1", "http://u:geheim@[", "http://"])
+def test_a_proxy_that_is_no_address_is_the_users_mistake(proxy: str) -> None:
+    with pytest.raises(UsageError, match="proxy") as caught:
+        send("http://far.example/v1", proxy)
+    assert "geheim" not in str(caught.value)
+
+
+# --- processes --------------------------------------------------------------------------------------
+
+
+def test_a_fork_of_a_process_that_has_asked_is_told_so() -> None:
+    """In the fork pyreqwest has no thread; what it says then is turned into the user's words."""
+    with answering(OK + THREE) as url:
+        send(url)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            said = "nothing"
+            try:
+                send(url)
+            except (UsageError, ModelError) as error:
+                said = str(error)
+            finally:
+                os.write(write, said.encode())
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as said:
+            assert "no model can be asked in a fork" in said.read()
+        os.waitpid(child, 0)
