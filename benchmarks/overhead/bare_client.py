@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same prompts as the harnesses, sent by a bare HTTP client: post, read, parse, take the text.
 
-    python benchmarks/overhead/bare_client.py aiohttp --url URL --data FILE --concurrency N --limit N
+python benchmarks/overhead/bare_client.py aiohttp --url URL --data FILE --concurrency N --limit N
 """
 
 from __future__ import annotations

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import json
 import os
 import resource
 import socket
-import ssl
-import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,33 +44,6 @@ def generate(make: Any, url: str, *requests: GenerateRequest, model: str = "m", 
             await provider.close()
 
     return asyncio.run(go())
-
-
-@pytest.fixture
-def own_certificate(tmp_path: Path) -> Callable[[], AbstractContextManager[str]]:
-    """A server with TLS and a certificate that nobody signed."""
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(command, check=True, capture_output=True)
-
-    @contextmanager
-    def serve() -> Iterator[str]:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        with socket.create_server(("127.0.0.1", 0)) as plain:
-
-            def shake_hands() -> None:
-                connection, _ = plain.accept()
-                with connection, contextlib.suppress(OSError):
-                    context.wrap_socket(connection, server_side=True).close()
-
-            thread = threading.Thread(target=shake_hands, daemon=True)
-            thread.start()
-            yield f"https://127.0.0.1:{plain.getsockname()[1]}/v1"
-            thread.join(10)
-
-    return serve
 
 
 def test_sends_just_what_was_asked_and_reads_the_answer(ask) -> None:
@@ -434,12 +400,6 @@ def test_vllm_continues_with_the_assistants_message(ask) -> None:
     assert server.requests[0].body["add_generation_prompt"] is False
     assert all("continue_final_message" not in request.body for request in server.requests[1:])
     assert hosted_vllm("m", ProviderOptions(base_url="http://127.0.0.1/v1")).traits.continues
-
-
-def test_a_certificate_of_ones_own_names_the_variable_that_trusts_it(ask, own_certificate) -> None:
-    """A server with TLS whose certificate nobody signed; with SSL_CERT_FILE it is trusted (in a process of its own)."""
-    with own_certificate() as url, pytest.raises(FatalModelError, match="export SSL_CERT_FILE="):
-        generate(openai, url, ask())
 
 
 def test_a_handshake_that_never_ends_counts_in_the_time_to_connect(ask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ def test_a_certificate_of_ones_own_is_trusted_where_the_variable_names_it(
             send(url)
         monkeypatch.setenv("SSL_CERT_FILE", str(own))
         assert send(url).body == b"abc"
-        with pytest.raises(FatalModelError, match="(?i)not valid for name"):
+        with pytest.raises(FatalModelError, match=r"(?i)not valid for name"):
             send(url.replace("127.0.0.1", "localhost"))
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
         with pytest.raises(UsageError, match="SSL_CERT_FILE: the file of certificates cannot be read"):
@@ -239,7 +239,10 @@ def test_calls_go_through_the_proxy_and_its_password_is_sent_but_never_shown() -
         assert send("http://far.example/v1/x", f"http://user:geheim-lang@{address}").body == b"abc"
         assert send("http://far.example/v1/x", address).body == b"abc"
     assert seen[0].startswith(b"POST http://far.example/v1/x HTTP/1.1\r\n")
-    assert b"Proxy-Authorization: Basic dXNlcjpnZWhlaW0tbGFuZw==" in seen[0].title() or b"dXNlcjpnZWhlaW0tbGFuZw==" in seen[0]
+    assert (
+        b"Proxy-Authorization: Basic dXNlcjpnZWhlaW0tbGFuZw==" in seen[0].title()
+        or b"dXNlcjpnZWhlaW0tbGFuZw==" in seen[0]
+    )
     with pytest.raises(RetryableModelError) as caught:
         send("http://far.example/v1/x", f"http://user:geheim-lang@{address}")
     assert "geheim" not in f"{caught.value}{caught.value!r}"

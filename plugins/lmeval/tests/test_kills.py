@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from support.forked import Begun, begun
 from support.lmeval_server import GeneratingServer
 
 import creval
@@ -32,15 +33,11 @@ def play(folder: Path, url: str) -> None:
     creval.run(TASKS, "chat/mock", RunOptions(output=folder, base_url=url, concurrency=1))
 
 
-def fork(folder: Path, url: str) -> int:
-    """Start the run in a fork of this process, which has loaded what lm-eval loads; return its number."""
-    child = os.fork()
-    if child == 0:
-        try:
-            play(folder, url)
-        finally:
-            os._exit(1)
-    return child
+def begin(folder: Path, url: str) -> Begun:
+    """Start the run in a process of its own, to be killed."""
+    words = ["--tasks", ",".join(TASKS), "--model", "chat/mock", "--base-url", url, "--concurrency", "1"]
+    caches = {"HF_DATASETS_CACHE": str(Path.cwd() / "hf")}
+    return begun([*words, "--output", str(folder)], Path.cwd(), {**os.environ, **caches})
 
 
 def test_a_killed_run_is_resumed(home: Path, server: GeneratingServer) -> None:
@@ -60,10 +57,9 @@ def test_a_killed_run_is_resumed(home: Path, server: GeneratingServer) -> None:
 
     server.answer = counted  # type: ignore[method-assign]
     try:
-        running = fork(home / "killed", server.url)
+        running = begin(home / "killed", server.url)
         assert reached.wait(120)
-        os.kill(running, signal.SIGKILL)
-        assert os.waitstatus_to_exitcode(os.waitpid(running, 0)[1]) == -signal.SIGKILL
+        assert running.kill() == -signal.SIGKILL
         resume(home / "killed")
     finally:
         server.answer = answer  # type: ignore[method-assign]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.errors import ModelError, RetryableModelError
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import shown_address

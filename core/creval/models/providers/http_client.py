@@ -170,7 +170,11 @@ class HttpClient:
 
     def _too_late(self, error: RequestTimeoutError) -> ModelError:
         connecting = _CONNECTING in _causes(error)
-        what = f"no connection within {CONNECT_SECONDS:g} s" if connecting else f"no answer within {self._limits.seconds:g} s"
+        what = (
+            f"no connection within {CONNECT_SECONDS:g} s"
+            if connecting
+            else f"no answer within {self._limits.seconds:g} s"
+        )
         return RetryableModelError(what, where=self._caller.where)
 
     def _failure(self, error: PyreqwestError) -> ModelError:
