@@ -1,4 +1,7 @@
-"""The end of the process: the system frees its memory faster than the interpreter takes apart what was imported."""
+"""The end of the process: the system frees its memory faster than the interpreter takes apart what was imported.
+
+A thread of the HTTP client that enters the interpreter while it is taken apart would abort the process, too.
+"""
 
 from __future__ import annotations
 
