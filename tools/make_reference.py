@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference-plugin.md: every name of `creval.plugin` and its modules, from its signature and docstring.
+"""Writes docs/reference-plugin.md: what a plugin may import, from signatures and docstrings.
 
     python tools/make_reference.py           (from the repository's root)
 
@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import creval.plugin
+import creval_analyses
 
 FACE = Path(str(creval.plugin.__file__)).parent
+ANALYSES = Path(str(creval_analyses.__file__)).parent
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference-plugin.md"
 LIST = "promised.py"
 GROUPS = {
@@ -40,8 +42,8 @@ GROUPS = {
 }
 HEAD = """# Reference: what a plugin may import
 
-Every name of `creval.plugin` and of its promised modules, from the code itself (`python tools/make_reference.py` writes
-this page). The guide is [plugins](plugins.md).
+Every name of `creval.plugin`, of its promised modules and of those of creval-analyses, from the code itself
+(`python tools/make_reference.py` writes this page). The guide is [plugins](plugins.md).
 
 The names, what they take and what they mean follow semantic versioning: a minor version may add, only a major version
 removes or changes. Nothing else inside creval is promised.
@@ -63,18 +65,25 @@ def page() -> str:
     if left:
         raise SystemExit(f"no group for {', '.join(left)}: add their modules to GROUPS")
     for file in sorted(file for file in FACE.glob("[a-z]*.py") if file.name != LIST):
-        parts += _module(file)
+        parts += _module("creval.plugin", file)
+    for file in sorted(ANALYSES.glob("[a-z]*.py")):
+        parts += _module("creval_analyses", file)
     return "".join(parts)
 
 
-def _module(file: Path) -> Iterator[str]:
-    """One module below `creval.plugin`, where its docstring promises it: this docstring, then its names."""
+def _module(package: str, file: Path) -> Iterator[str]:
+    """One module below `package`, where its docstring promises it: this docstring, then its names."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     about = ast.get_docstring(tree) or ""
     if "Promised:" not in about:
         return
-    yield f"\n## `creval.plugin.{file.stem}`\n{_prose(about)}"
-    for name, home in _imported(tree.body).items():
+    module = f"{package}.{file.stem}"
+    yield f"\n## `{module}`\n{_prose(about)}"
+    promised = importlib.import_module(module).__all__
+    homes = {name: home for name, home in _imported(tree.body).items() if name in promised}
+    for name in promised:
+        homes.setdefault(name, module)
+    for name, home in homes.items():
         yield _entry(name, home)
 
 

@@ -134,7 +134,7 @@ def classifier(steps: Sequence[Sequence[str]], folder: Path) -> None:
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
     import creval
-    from creval.plugin.workbench import Workbench
+    from creval_analyses.workbench import Workbench
 
     torch.set_num_threads(1)
     torch.manual_seed(1)

@@ -16,7 +16,6 @@ from creval.data.dataset import Dataset
 from creval.data.row_types import ListRows
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import RunOptions
-from creval.engine.workbench import Workbench
 from creval.errors import DataError, RunError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
@@ -24,6 +23,7 @@ from creval.runs.jsonl import read_lines
 from creval.runs.text_references import settings_reference, with_texts
 from creval.tasks.index import TaskIndex
 from creval.types.messages import Message
+from creval_analyses.workbench import Workbench
 from creval_page import samples_cli
 
 SCHEMAS = Path(creval.__file__).parent / "schemas"

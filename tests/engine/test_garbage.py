@@ -32,7 +32,7 @@ def test_a_run_collects() -> None:
 
 @pytest.mark.usefixtures("off")
 def test_a_command_collects() -> None:
-    import_command("creval.cli.commands.runs:runs")
+    import_command("creval.cli.commands.resume:resume")
     assert gc.isenabled()
 
 

@@ -15,10 +15,10 @@ from support.parrot import parrot
 import creval
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import Rescoring, RunOptions
-from creval.engine.workbench import Workbench
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_analyses.workbench import Workbench
 from creval_testing.task_examples import run_examples
 
 HOOKS = """

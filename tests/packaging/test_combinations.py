@@ -63,7 +63,7 @@ def test_every_combination_loads_whole_and_lists_its_own_tasks(combinations: Row
 
 def test_tasks_are_valid_in_every_combination(combinations: Rows) -> None:
     """Another task each time, of plugins that have what they require."""
-    assert requirements("create").keys() == {"creval", "creval-datasets", "creval-embedded"}
+    assert requirements("create").keys() == {"creval", "creval-analyses", "creval-datasets", "creval-embedded"}
     asked = [row for row in combinations.values() if row.get("valid")]
     assert len(asked) > 15 and all(row["valid"] == "no problems found\n" for row in asked)
     assert len({row["task"] for row in asked}) > 10

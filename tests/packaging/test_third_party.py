@@ -40,7 +40,12 @@ def test_the_example_passes_the_check_of_the_registry(entry: RegistryEntry, whee
 
 def test_the_tests_of_the_example_pass_on_its_wheel(run: Any) -> None:
     tests = str(ROOT / "examples" / "creval-wordchain" / "tests" / "test_wordchain.py")
-    names = ["core", "testing", "creval-wordchain"]
+    names = [
+        "core",
+        "testing",
+        "analyses",
+        "creval-wordchain",
+    ]  # the second for our own conftest
     done = run(names, "pytest", "-q", "-p", "creval_testing", "-p", "no:cacheprovider", tests)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from creval.parsing.json.values import JsonArray
 from creval.parsing.lists import Lines, Text, Words
-from creval.parsing.refusal import is_refusal, is_small_talk, without_opening
+from creval.parsing.refusal import is_refusal
 
 REFUSALS = """
 I'm sorry, but I can't help with that.
@@ -109,25 +109,3 @@ def test_what_is_none(text):
 def test_any_text_is_judged(text, refusal):
     assert is_refusal(text) in (True, False)
     assert not is_refusal(f"{refusal}\n1. ocean {text}")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Sure!",
-        "Of course.",
-        "Here are ten words",
-        "Ten words:",
-        "I hope this helps!",
-        "Let me know if you need more",
-        "Enjoy!",
-    ],
-)
-def test_talk_about_a_list_is_distinguished_from_its_items(line):
-    assert is_small_talk(line)
-    assert not any(map(is_small_talk, ("sure", "ocean", "note", "hope", "Doorstop", "let", "hope chest")))
-
-
-def test_an_opening_goes():
-    assert without_opening("Sure! ocean, lamp") == "ocean, lamp"
-    assert without_opening("sure, ocean, lamp") == "sure, ocean, lamp"

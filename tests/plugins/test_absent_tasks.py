@@ -54,6 +54,7 @@ def test_an_analysis_a_command_and_an_executor_name_theirs(
 ) -> None:
     monkeypatch.setattr(distributions, "installed_version", lambda name: None)
     monkeypatch.setattr("creval.plugins.loader.load_plugins", toy_plugins)
+    monkeypatch.setattr("creval.plugin.loading.load_plugins", toy_plugins)
     for words, distribution in (
         (["analyse", "validity", "x"], "creval-validity"),
         (["analyse", "kumo-optimal", "x"], "creval-kumo"),

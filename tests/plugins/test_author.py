@@ -91,7 +91,7 @@ class Compare:
 COMMAND = """
 import click
 
-from creval.plugin.options import command_options, open_workbench, part_options
+from creval_analyses.options import command_options, open_workbench, part_options
 
 
 @click.command(epilog="Example: creval vowels count vowels")
@@ -148,7 +148,7 @@ def test_it_imports_nothing_else_of_creval() -> None:
     for text in MODULES.values():
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom):
-                assert node.module == "pathlib" or str(node.module).startswith("creval.plugin")
+                assert node.module == "pathlib" or str(node.module).startswith(("creval.plugin", "creval_analyses."))
 
 
 def test_its_task_runs_and_its_analysis_reads_the_runs(site: Path, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from creval.api import RunResult
 from creval.cli.commands.report import _rows
 from creval.cli.run_summary import _complain
 from creval.report.baselines import Baselines
-from creval.report.result_tables import beside_table, print_beside
 from creval.types.sample import MissingScore, SampleKey, ScoreRecord, Status
+from creval_compare.runs_table import beside_table, print_beside
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from creval.plugin.figures import Figures
 from creval.types.components import AnalysisOutput
+from creval_analyses.figures import Figures
 
 __all__ = ["Drawn", "faults", "watched_figures", "what_is_missing"]
 

@@ -1,11 +1,11 @@
-"""How several runs are laid out on the terminal: a column per run, or a row per model with its significance groups."""
+"""What `creval report` prints: a table per run, or one table of several runs, which creval-compare makes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
@@ -15,16 +15,7 @@ from creval.format import without_empty
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.output_files import FORMATS
-from creval.report.result_tables import (
-    COLUMNS,
-    LEGEND,
-    beside_table,
-    print_beside,
-    print_results,
-    result_rows,
-    run_notes,
-)
-from creval.report.terminal_tables import table_console
+from creval.report.result_tables import COLUMNS, LEGEND, print_results, result_rows, run_notes
 
 __all__ = ["LaidOut", "Layout", "hidden_notes", "lay_out", "layout_of"]
 
@@ -35,60 +26,37 @@ _BESIDE = 3
 
 
 def layout_of(asked: Literal["auto"] | Layout, runs: int) -> Layout:
-    """Return the layout for so many runs. Without creval-compare there is no table of models."""
+    """Return the layout for so many runs. Without creval-compare each run has a table of its own."""
     if asked != "auto":
         return asked
-    if runs == 1:
+    if runs == 1 or find_spec("creval_compare") is None:
         return "each"
-    return "runs" if runs <= _BESIDE or find_spec("creval_compare") is None else "models"
-
-
-def _of_models(name: str) -> Any:
-    """Return a part of the table of models. Raises MissingPartError without creval-compare."""
-    return import_installed(f"creval_compare.model_table:{name}", "creval-compare", "`creval report --layout models`")
+    return "runs" if runs <= _BESIDE else "models"
 
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """Results with the metrics that are shown, and how; `table` for the layout `models`. `hidden`: metrics left out."""
+    """Results with the metrics that are shown, a table per run. `hidden`: notes on the metrics left out."""
 
     results: Sequence[RunResult]
     baselines: Baselines
-    layout: Layout
-    table: Any
     hidden: Sequence[str]
 
     def print(self) -> None:
-        """Print the table, its notes, and how many metrics are not shown."""
-        if self.layout == "each":
-            print_results(self.results, self.baselines)
-        elif self.table is None:
-            print_beside(self.results, self.baselines)
-        else:
-            console = table_console()
-            _of_models("print_models")(self.table, console)
-            for line in self._notes("bold or *"):
-                console.print(line, markup=False, soft_wrap=True)
+        """Print the tables, their notes, and how many metrics are not shown."""
+        print_results(self.results, self.baselines)
         for line in self.hidden:
             click.echo(line)
 
     def text(self, form: str) -> str:
         """Return the table with its notes as Markdown or LaTeX."""
-        if self.table is not None:
-            return FORMATS[form](self.table.columns, self.table.rows, self._notes("bold"))
-        if self.layout == "each" and len(self.results) == 1:
-            columns, rows = without_empty(COLUMNS, result_rows(self.results[0], self.baselines))
-            legend = []
-        else:
-            columns, rows = beside_table(self.results, self.baselines)
-            legend = ["value (95 % interval)"]
-        legend += [LEGEND] if "floor" in columns or "ceiling" in columns else []
-        return FORMATS[form](columns, rows, [*(["; ".join(legend)] if legend else []), *run_notes(self.results)])
-
-    def _notes(self, best: str) -> list[str]:
-        grouped = self.table is not None and self.table.grouped
-        first = f"{best}: best model (baselines do not compete); n: values of each column (docs times repeats)"
-        return [first, *([_of_models("GROUPS_NOTE")] if grouped else []), *run_notes(self.results)]
+        if len(self.results) > 1:
+            part = f"`creval report --{form}` of several runs"
+            beside = import_installed("creval_compare.report_layout:lay_out_runs", "creval-compare", part)
+            return str(beside(self).text(form))
+        columns, rows = without_empty(COLUMNS, result_rows(self.results[0], self.baselines))
+        legend = [LEGEND] if "floor" in columns or "ceiling" in columns else []
+        return FORMATS[form](columns, rows, [*legend, *run_notes(self.results)])
 
 
 def lay_out(
@@ -101,15 +69,20 @@ def lay_out(
 ) -> LaidOut:
     """Choose the metrics and the layout; `groups`: test which models differ.
 
-    Raises UnknownNameError for a task or metric that no run has, MissingPartError for models without creval-compare.
+    Raises UnknownNameError for a task or metric that no run has, MissingPartError for one table of several runs without
+    creval-compare.
     """
     layout = layout_of(asked, len(results))
     choice = (choice or MetricChoice())._replace(overall=layout == "models")
     shown, hidden = chosen(results, choice)
-    table = None
-    if layout == "models":
-        table = _of_models("model_table")(shown, baselines, error, _of_models("run_letters") if groups else None)
-    return LaidOut(shown, baselines, layout, table, hidden_notes(hidden, choice))
+    notes = hidden_notes(hidden, choice)
+    if layout == "each":
+        return LaidOut(shown, baselines, notes)
+    together = import_installed(
+        f"creval_compare.report_layout:lay_out_{layout}", "creval-compare", f"`creval report --layout {layout}`"
+    )
+    laid: LaidOut = together(LaidOut(shown, baselines, notes), error, groups)
+    return laid
 
 
 def hidden_notes(hidden: int, choice: MetricChoice) -> list[str]:

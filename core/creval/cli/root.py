@@ -50,7 +50,7 @@ SECTIONS = {
         "ls": _command("tasks:ls", "List tasks and suites."),
         "show": _command("tasks:show", "Show one task or family of tasks."),
         "plugins": _command("plugins:plugins", "List plugins, what they add, and what failed to load."),
-        "runs": _command("runs:runs", "List or search the runs in a folder."),
+        "runs": LazyCommand("creval_page.runs_cli:runs", "List or search the runs in a folder.", "creval-page"),
         "report": _command("report:report", "Print results next to their floor and ceiling."),
         "view": LazyCommand("creval_page.cli:view", "Open runs as one page in the browser.", "creval-page"),
         "samples": LazyCommand("creval_page.samples_cli:samples", "List the samples of a run.", "creval-page"),
@@ -69,7 +69,7 @@ SECTIONS = {
         ),
         "leaderboard": LazyCommand("creval_release.cli:leaderboard", "Rank many runs in one table.", "creval-release"),
         "plot": LazyCommand("creval_plot.cli:plot", "Draw runs as figures for a paper.", "creval-plot"),
-        "analyse": _command("analyse:analyse", "Run an analysis over several runs."),
+        "analyse": LazyCommand("creval_analyses.cli:analyse", "Run an analysis over several runs.", "creval-analyses"),
     },
     "Share": {
         "export": LazyCommand(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from creval.cli.completion import runs as complete_runs
 from creval.cli.completion import tasks as complete_tasks
+from creval.cli.lazy_group import missing_distribution
 from creval.cli.option_values import (
     FilePath,
     NewPath,
@@ -18,6 +19,9 @@ from creval.cli.option_values import (
     paths,
     read_roles,
     runs_argument,
+    settings,
     texts,
 )
-from creval.cli.shared_options import format_options, trust_option
+from creval.cli.shared_options import format_options, trust_option, trust_parameter
+from creval.plugins.distributions import absent_distribution_of_analysis
+from creval.plugins.isolation import aside

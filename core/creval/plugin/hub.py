@@ -8,7 +8,6 @@ from __future__ import annotations
 from creval.escape import visible
 from creval.models.secrets import Mask, redact, secret_variables
 from creval.opener import open_plain, plain_size
-from creval.report.run_search import find_runs
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import dump_line
 from creval.runs.record_data import score_data

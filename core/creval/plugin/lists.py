@@ -1,4 +1,4 @@
-"""Heuristics for lists in answers: list marks, separators, small talk around a list.
+"""Heuristics for lists in answers: list marks, separators, headings.
 
 Private to the distributions of this repository; these names may change with any version.
 """
@@ -14,4 +14,4 @@ from creval.parsing.lists import (
     strip_edges,
     strip_marks,
 )
-from creval.parsing.refusal import is_small_talk, speaks_of_the_last, without_talk
+from creval.parsing.refusal import speaks_of_the_last

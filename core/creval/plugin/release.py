@@ -10,7 +10,6 @@ from creval.errors import Problem, TaskError
 from creval.escape import json_text, visible
 from creval.format import decimals, number, without_empty
 from creval.report.output_files import FORMATS
-from creval.report.run_search import find_runs
 from creval.runs.result_metrics import namesakes
 from creval.runs.sweep_folder import without_leftovers
 from creval.tasks.yaml.nodes import Node, plain, problem_at

@@ -1,4 +1,4 @@
-"""Statistics for analyses: agreement between raters, means with intervals.
+"""Statistics for analyses: means with intervals; scores of several raters.
 
 Promised: these names follow semantic versioning. It imports numpy.
 """
@@ -6,8 +6,7 @@ Promised: these names follow semantic versioning. It imports numpy.
 from __future__ import annotations
 
 from creval.plugins.traits import Raters
-from creval.scoring.agreement import agreement
 from creval.scoring.metric_estimate import estimate_mean
 from creval.types.metrics import Estimate
 
-__all__ = ["Estimate", "Raters", "agreement", "estimate_mean"]
+__all__ = ["Estimate", "Raters", "estimate_mean"]

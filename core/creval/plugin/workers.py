@@ -19,6 +19,7 @@ from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.snapshot import copied_data, task_yaml
 from creval.models.budget import Budget, Ticket
 from creval.models.limiter import AdaptiveLimiter, LimiterPool, Slot
+from creval.models.model import Model
 from creval.models.model_stats import ModelStats
 from creval.models.retries import RetryPolicy
 from creval.models.secrets import redact

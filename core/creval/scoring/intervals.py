@@ -15,11 +15,11 @@ __all__ = [
     "ANY",
     "REPLICATES",
     "Scale",
-    "bootstrap_difference",
     "bootstrap_interval",
     "clopper_pearson",
-    "difference_interval",
+    "least_defined",
     "quantile",
+    "resampled",
     "t_interval",
     "transformed_interval",
 ]
@@ -109,19 +109,6 @@ def transformed_interval(
     return low + (high - low) * _logistic(centre - width), low + (high - low) * _logistic(centre + width)
 
 
-def difference_interval(centre: float, error: float, reach: float, scale: Scale) -> tuple[float, float]:
-    """Return centre -+ reach * error for a difference of two numbers on a scale.
-
-    If an end is beyond the possible differences, it is replaced by that of the logit's interval between the bounds.
-    """
-    low, high = centre - reach * error, centre + reach * error
-    if scale.low is None or scale.high is None or max(-low, high) <= scale.high - scale.low:
-        return low, high
-    most = scale.high - scale.low
-    within = transformed_interval(centre, error, reach, -most, most)
-    return (low if low >= -most else float(within[0])), (high if high <= most else float(within[1]))
-
-
 def _logistic(number: Floats) -> Floats:
     return cast(Floats, np.exp(-np.logaddexp(0.0, -number)))
 
@@ -162,10 +149,10 @@ def bootstrap_interval(
     """
     from scipy.special import ndtr, ndtri
 
-    resampled = _resampled(aggregation, clusters, seed)
-    known = np.sort(resampled[np.isfinite(resampled)])
+    values = resampled(aggregation, clusters, seed)
+    known = np.sort(values[np.isfinite(values)])
     value = aggregation.value(clusters)
-    if len(known) < _least_defined(len(resampled), confidence) or value is None:
+    if len(known) < least_defined(len(values), confidence) or value is None:
         return None
     below = (np.searchsorted(known, value, "left") + np.searchsorted(known, value, "right")) / 2 / len(known)
     if not 0 < below < 1:
@@ -176,28 +163,7 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-def bootstrap_difference(
-    aggregation: Aggregation, sides: tuple[Clusters, Clusters], seed: int, confidence: float
-) -> tuple[float, float, float] | None:
-    """Return the percentile interval of second minus first, and the p-value of the corresponding test against 0.
-
-    A drawn doc contributes both its values. `sides` hold the same docs in the same order. Returns None if the metric is
-    undefined in too many resamples.
-    """
-    one, other = (_resampled(aggregation, side, seed) for side in sides)
-    with np.errstate(invalid="ignore"):  # two ratios by 0
-        moved = other - one
-    known = np.sort(moved[np.isfinite(moved)])
-    if len(known) < _least_defined(len(moved), confidence):
-        return None
-    place = int((1 - confidence) / 2 * (len(known) + 1)) - 1
-    if place < 0:
-        return None
-    beyond = min(int((known <= 0).sum()), int((known >= 0).sum()))
-    return float(known[place]), float(known[-1 - place]), min(1.0, 2 * (beyond + 1) / (len(known) + 1))
-
-
-def _least_defined(resamples: int, confidence: float) -> int:
+def least_defined(resamples: int, confidence: float) -> int:
     """Return the least number of resamples with a value: all except those of one tail."""
     return max(1, int(np.ceil(resamples * (1 + confidence) / 2)))
 
@@ -222,7 +188,7 @@ def _acceleration(aggregation: Aggregation, clusters: Clusters) -> float:
     return float((moved**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
 
 
-def _resampled(aggregation: Aggregation, clusters: Clusters, seed: int) -> Floats:
+def resampled(aggregation: Aggregation, clusters: Clusters, seed: int) -> Floats:
     """Return the metric in each resample; the same seed draws the same docs."""
     values = _resampling(aggregation, clusters)
     return np.concatenate([values(draws) for draws in _draws(len(clusters), seed)])

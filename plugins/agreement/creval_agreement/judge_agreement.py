@@ -24,11 +24,11 @@ from creval.plugin.agreement import (
     with_media,
     write_labelled,
 )
-from creval.plugin.statistics import agreement
-from creval.plugin.workbench import Workbench
 from creval_agreement.classes import by_class
 from creval_agreement.judged_parts import judged_parts
 from creval_agreement.labels import SAMPLE_COLUMNS, Rated, columns_of, match_parts, match_samples, read_labels
+from creval_agreement.two_raters import agreement
+from creval_analyses.workbench import Workbench
 
 __all__ = ["JudgeAgreement"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from creval import Run, RunOptions
 from creval.plugin import AnalysisOutput, DataError, Embedding, FieldSpec, RunError, WordList, open_runs
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_association.cdat_gate import GateResult, gated_scores, judge, random_appropriateness
 from creval_association.lookup import Lookup
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from creval.plugin.lists import is_small_talk
+from creval_association.small_talk import is_small_talk
 
 __all__ = ["comma_lists", "with_commas"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, RunError, open_runs
-from creval.plugin.figures import COLOURS, Figures, add_legend
 from creval.plugin.report import write_csv, write_json
+from creval_analyses.figures import COLOURS, Figures, add_legend
 
 __all__ = ["DatDistributions"]
 

@@ -11,16 +11,15 @@ from creval.plugin import Parsed
 from creval.plugin.lists import (
     has_mark,
     is_no_item,
-    is_small_talk,
     one_item_a_line,
     plain_separators,
     speaks_of_the_last,
     straighten,
     strip_edges,
     strip_marks,
-    without_talk,
 )
 from creval.plugin.parsing import JsonArray, holds_json, is_refusal, refused, without_unseen
+from creval_association.small_talk import is_small_talk, without_talk
 from creval_association.word_list import SEVERAL_LISTS, WordList, unnumbered
 
 __all__ = ["UsesList"]

@@ -22,12 +22,11 @@ from creval.plugin.comparing import (
     Floats,
     Mean,
     Scale,
-    bootstrap_difference,
     degrees_of_freedom,
-    difference_interval,
     effective_docs,
     quantile,
 )
+from creval_compare.difference_intervals import bootstrap_difference, difference_interval
 from creval_compare.significance import ALPHA, LEAST_DOCS, mcnemar, swap_test
 
 __all__ = [

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from creval.plugin import Run
-from creval.plugin.comparing import CONFIDENCE, Scale, difference_interval, quantile
+from creval.plugin.comparing import CONFIDENCE, Scale, quantile
+from creval_compare.difference_intervals import difference_interval
 from creval_compare.paired import POWER, Difference, Pairs, Spread, paired_spread, within_scale
 from creval_compare.pairing import MetricKey, PairedMetric, SharedTask
 from creval_compare.trials import trial_spread, welch

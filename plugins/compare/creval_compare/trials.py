@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from creval.plugin import Aggregation
-from creval.plugin.comparing import ANY, CONFIDENCE, Clusters, Floats, Scale, difference_interval
+from creval.plugin.comparing import ANY, CONFIDENCE, Clusters, Floats, Scale
+from creval_compare.difference_intervals import difference_interval
 from creval_compare.paired import POWER, Difference, Interval, Spread, within_scale
 from creval_compare.significance import permutation_test
 

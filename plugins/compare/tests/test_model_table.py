@@ -16,8 +16,9 @@ from creval.format import fold_name
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.output_files import latex_text, markdown_text
-from creval.report.result_tables import print_beside, print_results, run_notes
+from creval.report.result_tables import print_results, run_notes
 from creval_compare.model_table import model_table, print_models
+from creval_compare.runs_table import print_beside
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 

@@ -14,8 +14,8 @@ from support.commands import creval
 
 from creval.plugin import DataError, UnknownNameError, open_run
 from creval.plugins.loader import load_plugins
-from creval.scoring.agreement import agreement
 from creval_agreement.classes import by_class
+from creval_agreement.two_raters import agreement
 
 ROW = Mapping[str, Any]
 

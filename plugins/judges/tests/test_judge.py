@@ -14,7 +14,7 @@ from support.parrot import parrot
 
 import creval
 from creval.errors import TaskError
-from creval.scoring.agreement import agreement, kappa
+from creval_agreement.two_raters import agreement, kappa
 
 TASK = """\
 schema: 1

@@ -21,9 +21,9 @@ from support.commands import start
 
 import creval
 from creval.engine.run_options import RunOptions
-from creval.engine.workbench import Workbench
 from creval.errors import BudgetError, DataError, MissingPartError, RunError
 from creval.plugin import Completion, Message, Reply
+from creval_analyses.workbench import Workbench
 from creval_neocoder.building.denial import drawn
 from creval_neocoder.building.journal import CallJournal
 from creval_neocoder.cli.building import build_states

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from creval.parsing import python_programs
 from creval.plugin.programs import CaseResult, Limits, Program, StopReason
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.programs.extraction import find_program, is_python
@@ -24,6 +23,7 @@ from creval_neocoder.task.tests import Judge
 from creval_neocoder.techniques.creativity import follows
 from creval_neocoder.techniques.syntax import techniques_of
 from creval_sandbox.bubblewrap import BubblewrapSandbox
+from creval_sandbox.code import python_programs
 
 COMMIT = "23cd8e64dc2129e5c4fae4bcb5dff8cec41f9d4f"
 SHORT = Limits(cpu_seconds=0.2)  # none of the codes that are accepted takes a hundredth of a second

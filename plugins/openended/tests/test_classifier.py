@@ -16,7 +16,7 @@ import creval
 from creval.cli.main import invoke
 from creval.errors import CrevalError, DataError, UsageError
 from creval.plugin import open_run
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_openended.cli.entailment_check import entailment_check
 from creval_openended.entropy.checking import checked, read_pairs
 from creval_openended.entropy.judging import judge_by
@@ -229,7 +229,7 @@ def test_a_pair_that_cannot_be_read_is_named(tmp_path: Path, row: dict[str, Any]
 
 
 def test_kappa_of_two_raters() -> None:
-    from creval.plugin.statistics import agreement
+    from creval_agreement.two_raters import agreement
 
     found = agreement([1, 1, 0, 0, 1, 0, 1, 1], [1, 0, 0, 0, 1, 1, 1, 1])
     assert found.kappa == pytest.approx(0.466667, abs=1e-6)

@@ -16,9 +16,9 @@ import creval
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
 from creval.errors import CrevalError, DataError, UsageError
-from creval.plugin.workbench import Workbench
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_analyses.workbench import Workbench
 from creval_openended.cli.importing import import_published
 from creval_openended.published.imported import open_bookmia, open_hypogen, story_frame
 from creval_testing.task_examples import run_examples

@@ -15,9 +15,7 @@ from creval.plugin import CrevalError, Run, open_run
 from creval.plugin.page import (
     SWEEP_FILE,
     Line,
-    Listed,
     RunFolder,
-    find_runs,
     open_plain,
     plain,
     read_bytes,
@@ -29,6 +27,7 @@ from creval.plugin.page import (
     without_leftovers,
 )
 from creval_page.page_samples import cut
+from creval_page.run_search import Listed, find_runs
 from creval_page.sample_views import Seen, key_writer
 from creval_page.short_names import short_names
 

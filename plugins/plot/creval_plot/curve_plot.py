@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from creval.plugin import UnknownNameError, UsageError, open_run
-from creval.plugin.figures import add_legend, error_lengths, whole_numbers
 from creval.plugin.plots import MetricChoice, RunResult, chosen
+from creval_analyses.figures import add_legend, error_lengths, whole_numbers
 from creval_compare.model_table import Column
 from creval_plot.board import Source, left_out, load_results, no_metric, short_names
 from creval_plot.figure_format import colour_of, inches, marker_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from creval.plugin import UnknownNameError, open_run
-from creval.plugin.figures import COLOURS, add_legend, whole_numbers
 from creval.plugin.plots import RunResult
+from creval_analyses.figures import COLOURS, add_legend, whole_numbers
 from creval_plot.board import Source, load_results, no_metric, one_task, short_names
 from creval_plot.figure_format import FIGURES, inches
 from creval_plot.panels import folded_name

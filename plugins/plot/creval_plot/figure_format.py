@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from creval.plugin import UnknownNameError, UsageError
-from creval.plugin.figures import COLOURS, Figures
+from creval_analyses.figures import COLOURS, Figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

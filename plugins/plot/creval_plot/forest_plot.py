@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin.figures import COLOURS, add_legend, error_lengths
+from creval_analyses.figures import COLOURS, add_legend, error_lengths
 from creval_plot.board import Board, Source, board, left_out
 from creval_plot.figure_format import inches
 from creval_plot.panels import columns_for, folded, folded_name, panels

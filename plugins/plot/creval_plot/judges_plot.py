@@ -11,9 +11,9 @@ import numpy as np
 
 from creval.plugin import JudgedPart, Run, SampleKey, UnknownNameError, UsageError, open_run
 from creval.plugin.plots import fold_name, number
-from creval.plugin.statistics import agreement
 from creval_agreement.judged_parts import judged_parts
 from creval_agreement.labels import SAMPLE_COLUMNS, Labels, columns_of, labels_of_parts, read_labels
+from creval_agreement.two_raters import agreement
 from creval_plot.board import Source, folder_of, no_metric, one_task, short_names
 from creval_plot.figure_format import inches
 from creval_plot.heatmap_plot import cell_texts, name_columns

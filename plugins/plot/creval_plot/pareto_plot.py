@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from creval.plugin import UnknownNameError
-from creval.plugin.figures import add_legend, error_lengths
+from creval_analyses.figures import add_legend, error_lengths
 from creval_plot.board import Board, Source, board, left_out, no_metric
 from creval_plot.figure_format import colour_of, inches, marker_of
 from creval_plot.panels import columns_for, folded_name, panels

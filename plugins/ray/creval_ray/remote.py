@@ -14,8 +14,17 @@ from typing import Any, Never, Protocol
 
 from creval.plugin import Reply, UsageError
 from creval.plugin.models import GenerateRequest, ProviderTraits
-from creval.plugin.workbench import Model
-from creval.plugin.workers import AdaptiveLimiter, Budget, CallOrigin, Ledger, LimiterPool, RetryPolicy, Slot, Ticket
+from creval.plugin.workers import (
+    AdaptiveLimiter,
+    Budget,
+    CallOrigin,
+    Ledger,
+    LimiterPool,
+    Model,
+    RetryPolicy,
+    Slot,
+    Ticket,
+)
 from creval_ray.wire import decode_error, decode_reply, encode_request
 
 __all__ = ["Channel", "RemoteBudget", "RemoteLedger", "RemoteLimiters", "remote_roles"]

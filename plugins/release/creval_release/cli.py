@@ -113,7 +113,8 @@ def leaderboard(
 
 def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
     from creval.plugin import UsageError, open_run
-    from creval.plugin.release import find_runs, visible, without_leftovers
+    from creval.plugin.release import visible, without_leftovers
+    from creval_page.run_search import find_runs
 
     folders = without_leftovers([path if (path := Path(place)).exists() else _pulled(place) for place in places])
     found = find_runs(folders)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from creval.plugin import FieldSpec, Run, SampleKey, open_runs
-from creval.plugin.options import open_workbench, part_options
-from creval.plugin.workbench import Workbench
+from creval_analyses.options import open_workbench, part_options
+from creval_analyses.workbench import Workbench
 from creval_create.analysis.numbers import grouped
 from creval_create.analysis.sets import JudgedSet, read_sets
 from creval_create.judging.judge import ROLE, PathJudge, StrengthOf, Verdict

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, UsageError
-from creval.plugin.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 from creval.plugin.report import write_csv, write_json
+from creval_analyses.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import Any
 
 from creval.plugin import Message, ModelError, Sample, SampleKey
 from creval.plugin.parsing import JsonObject
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_create.paths.triples import normal
 
 __all__ = ["ROLE", "Explored", "explore", "trace_of"]

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from creval.plugin import Message, ModelError, SampleKey
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_create.paths.triples import normal
 from creval_create.queries.lint import lint
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.plugin.options import command_options, part_options
+from creval_analyses.options import command_options, part_options
 
 if TYPE_CHECKING:
     from creval_create.builder.classes import Shared
@@ -81,7 +81,7 @@ def build_queries(
 
 
 def _worded(rows: list[dict[str, Any]], given: dict[str, Any]) -> list[dict[str, Any]]:
-    from creval.plugin.options import open_workbench
+    from creval_analyses.options import open_workbench
     from creval_create.builder.writer import ROLE, reworded
 
     bench = open_workbench({**given, "role": {ROLE: given["writer"]}}, addressed=ROLE)

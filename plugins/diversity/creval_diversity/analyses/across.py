@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, open_runs
-from creval.plugin.options import open_workbench, part_options
 from creval.plugin.statistics import estimate_mean
+from creval_analyses.options import open_workbench, part_options
 from creval_diversity.analyses.output import FIGURES, OPTIONS, finished
 
 __all__ = ["Across", "drawn", "mean_cosine"]

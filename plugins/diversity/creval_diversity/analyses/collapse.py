@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, open_runs
-from creval.plugin.figures import COLOURS, add_legend, error_lengths
 from creval.plugin.statistics import Estimate, estimate_mean
+from creval_analyses.figures import COLOURS, add_legend, error_lengths
 from creval_diversity.analyses.output import FIGURES, OPTIONS, finished
 
 __all__ = ["Collapse"]

@@ -50,7 +50,8 @@ def push(places: Sequence[Path], repo: str | None, model_repo: str | None, datas
 def _open(places: Sequence[Path]) -> list[Run]:
     """Open run folders, and the finished runs below other folders; the others are left out and named."""
     from creval.plugin import UsageError, open_run
-    from creval.plugin.hub import find_runs, visible, without_leftovers
+    from creval.plugin.hub import visible, without_leftovers
+    from creval_page.run_search import find_runs
 
     runs: list[Run] = []
     for place in without_leftovers(places):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from creval.plugin.figures import COLOURS
+from creval_analyses.figures import COLOURS
 from creval_kumo.analysis.graph import DomainGraph
 from creval_kumo.analysis.graph_layout import layout
 from creval_kumo.analysis.output import FIGURES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from creval.plugin import FieldSpec
-from creval.plugin.figures import Figures
+from creval_analyses.figures import Figures
 
 __all__ = ["FIGURES", "FILES", "TASK"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from creval.plugin import Message, SampleKey
 from creval.plugin.models import FatalModelError, GenerateRequest, Origin
-from creval.plugin.workbench import Model
+from creval_analyses.workbench import Model
 from creval_kumo.augment.prompting import text
 
 __all__ = ["MAX_CONTINUATIONS", "Augmenter", "joined"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from creval.plugin.options import command_options, open_workbench, part_options
+from creval_analyses.options import command_options, open_workbench, part_options
 
 if TYPE_CHECKING:
     from creval_kumo.augment.asking import Augmenter

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from creval.plugin.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
+from creval_analyses.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 from creval_compare.paired import Difference
 from creval_neocoder.analysis.human import HumanNumbers
 from creval_neocoder.analysis.states import StateRow, cumulative

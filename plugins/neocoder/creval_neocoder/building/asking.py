@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval.plugin import Completion, Message, Reply, SampleKey
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_neocoder.building.journal import CallJournal, Said
 from creval_neocoder.task.techniques import AUGMENTER
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from creval.plugin import BudgetError, ModelError, RunError
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_neocoder.building.asking import SOLVER, Asker, settings_of
 from creval_neocoder.building.denial import deny
 from creval_neocoder.building.journal import CallJournal

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from creval.plugin import counted
-from creval.plugin.options import command_options, open_workbench, part_options
+from creval_analyses.options import command_options, open_workbench, part_options
 
 __all__ = ["build_states"]
 

@@ -11,8 +11,8 @@ import click
 
 from creval.plugin import SampleKey, ScoringError
 from creval.plugin.data import DataOptions
-from creval.plugin.options import command_options, open_workbench, part_options
 from creval.plugin.report import print_table
+from creval_analyses.options import command_options, open_workbench, part_options
 from creval_neocoder.published.published_problems import read_problems
 from creval_neocoder.task.source import published_files
 from creval_neocoder.task.techniques import AUGMENTER, detect

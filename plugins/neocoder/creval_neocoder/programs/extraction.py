@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from creval.plugin.programs import find_python, parse_python
 from creval_neocoder.programs.entry import runs_itself, with_call
+from creval_sandbox.code.python_programs import find_python, parse_python
 
 __all__ = ["find_program", "find_source", "is_python", "runnable"]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from creval.plugin.figures import COLOURS, add_legend
+from creval_analyses.figures import COLOURS, add_legend
 from creval_openended.analyses.output import FIGURES
 from creval_openended.analyses.steps import StepRow
 

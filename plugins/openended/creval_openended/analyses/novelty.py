@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, Run, RunError, SampleKey, UsageError, open_runs
-from creval.plugin.options import open_workbench, part_options
 from creval.plugin.report import write_json
-from creval.plugin.workbench import Workbench
+from creval_analyses.options import open_workbench, part_options
+from creval_analyses.workbench import Workbench
 from creval_openended.analyses.output import OPTIONS, finished
 from creval_openended.novelty.human_ranks import read_ranks
 from creval_openended.novelty.judge import BOOKMIA, MACGYVER, NoveltyJudge, Solution

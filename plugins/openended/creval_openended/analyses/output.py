@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec
-from creval.plugin.figures import Figures
 from creval.plugin.report import write_csv, write_json
+from creval_analyses.figures import Figures
 
 __all__ = ["FIGURES", "OPTIONS", "finished"]
 

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, open_runs
-from creval.plugin.figures import COLOURS, add_legend
+from creval_analyses.figures import COLOURS, add_legend
 from creval_openended.analyses.averages import grouped
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 from creval_openended.analyses.steps import read_steps, temperature_of

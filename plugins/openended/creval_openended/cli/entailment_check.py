@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from creval.plugin.options import command_options, part_options
+from creval_analyses.options import command_options, part_options
 
 __all__ = ["entailment_check"]
 
@@ -32,8 +32,8 @@ def entailment_check(pairs: Path, rule: Any, output: Path | None, **given: Any) 
     of meaning require. To measure a language model, add --resource entailment=role/judge --role judge=MODEL.
     """
     from creval.plugin import UsageError
-    from creval.plugin.options import open_workbench
     from creval.plugin.report import print_table, write_csv
+    from creval_analyses.options import open_workbench
     from creval_openended.entropy.checking import COLUMNS, checked, read_pairs
 
     labelled = read_pairs(pairs)

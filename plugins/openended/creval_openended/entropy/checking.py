@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.plugin import DataError
 from creval.plugin.data import open_file
-from creval.plugin.statistics import agreement
+from creval_agreement.two_raters import agreement
 from creval_openended.entropy.judging import Rule, judge_by
 
 __all__ = ["COLUMNS", "LabelledPair", "checked", "read_pairs"]

@@ -14,7 +14,7 @@ import numpy as np
 
 import creval
 from creval.plugin import ResourceOptions, UsageError
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 
 __all__ = ["CosineEntailment", "open_cosine"]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from creval.plugin import Message, SampleKey, ScoringError
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 
 __all__ = ["BOOKMIA", "MACGYVER", "Counts", "NoveltyJudge", "Solution", "messages_for", "read_verdict"]
 

@@ -9,9 +9,9 @@ from statistics import fmean
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, open_runs
-from creval.plugin.figures import COLOURS, add_legend
 from creval.plugin.report import write_csv
-from creval.plugin.statistics import agreement
+from creval_agreement.two_raters import agreement
+from creval_analyses.figures import COLOURS, add_legend
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 from creval_openended.validation.judged import Judged, read_judged
 from creval_openended.validation.labels import Labels, Place, Verdicts, read_labels

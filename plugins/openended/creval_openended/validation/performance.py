@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, Run, RunError, ScoreRecord, open_runs
-from creval.plugin.figures import COLOURS, add_legend, whole_numbers
+from creval_analyses.figures import COLOURS, add_legend, whole_numbers
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 from creval_openended.stepwise.filtering import UNFILTERED
 from creval_openended.stepwise.outcome import has_filter, left_out

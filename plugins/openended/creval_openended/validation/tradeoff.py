@@ -8,8 +8,8 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from creval.plugin import AnalysisOutput, FieldSpec, RunError, open_runs
-from creval.plugin.figures import COLOURS, add_legend
 from creval.plugin.report import write_csv
+from creval_analyses.figures import COLOURS, add_legend
 from creval_openended.analyses.averages import grouped
 from creval_openended.analyses.correlation import COLUMNS, spearman_by_problem
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished

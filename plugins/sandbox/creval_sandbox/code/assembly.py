@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 
-from creval.plugin.programs import ProgramLanguage, longest_python, parse_python
+from creval.plugin.programs import ProgramLanguage
+from creval_sandbox.code.python_programs import longest_python, parse_python
 
 __all__ = ["assemble", "future_first"]
 

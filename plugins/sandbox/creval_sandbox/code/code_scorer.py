@@ -10,9 +10,10 @@ from statistics import fmean
 from typing import Any
 
 from creval.plugin import Context, Score, ScorerInput
-from creval.plugin.programs import Limits, ProgramLanguage, parse_python
+from creval.plugin.programs import Limits, ProgramLanguage
 from creval_sandbox.code.assembly import assemble, future_first
 from creval_sandbox.code.harness import CodeVerdict, TestResult, run_tests
+from creval_sandbox.code.python_programs import parse_python
 
 __all__ = ["Code"]
 

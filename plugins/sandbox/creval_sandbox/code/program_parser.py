@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from creval.plugin import Parsed
-from creval.plugin.programs import ProgramLanguage, fenced_blocks, find_python
+from creval.plugin.programs import ProgramLanguage
+from creval_sandbox.code.python_programs import fenced_blocks, find_python
 
 __all__ = ["ProgramParser"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.plugin.figures import error_lengths
+from creval_analyses.figures import error_lengths
 from creval_validity.analyses.validity import Cell, Panel, ValidityResult
 from creval_validity.output.plot_style import FIGURES, MARKERS, colour_of
 from creval_validity.stats.frontier import Frontier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugin.figures import COLOURS, Figures
+from creval_analyses.figures import COLOURS, Figures
 
 __all__ = ["FIGURES", "MARKERS", "colour_of"]
 

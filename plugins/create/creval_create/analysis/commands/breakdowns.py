@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec
-from creval.plugin.figures import COLOURS, error_lengths
+from creval_analyses.figures import COLOURS, error_lengths
 from creval_create.analysis.numbers import by_query, grouped, paired, summary
 from creval_create.analysis.output import OUTPUT, PLOTS, Drawing, Found, finish
 from creval_create.analysis.sets import JudgedSet, read_sets

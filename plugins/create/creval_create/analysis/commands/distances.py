@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec
-from creval.plugin.figures import COLOURS, whole_numbers
+from creval_analyses.figures import COLOURS, whole_numbers
 from creval_create.analysis.numbers import grouped
 from creval_create.analysis.output import OUTPUT, PLOTS, Drawing, Found, finish
 from creval_create.analysis.sets import JudgedSet, read_sets

@@ -7,7 +7,7 @@ from typing import Any
 
 from creval import RunOptions
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError, open_runs
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, Found, finish
 from creval_create.analysis.population import Member, Nearest, Population

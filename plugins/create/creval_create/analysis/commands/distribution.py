@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from creval.plugin import AnalysisOutput, FieldSpec
-from creval.plugin.figures import COLOURS, whole_numbers
+from creval_analyses.figures import COLOURS, whole_numbers
 from creval_create.analysis.numbers import grouped
 from creval_create.analysis.output import OUTPUT, PLOTS, Found, finish
 from creval_create.analysis.sets import read_sets

@@ -7,7 +7,7 @@ from typing import Any
 
 from creval import RunOptions
 from creval.plugin import AnalysisOutput, DataError, Embedding, FieldSpec, open_runs
-from creval.plugin.workbench import Workbench
+from creval_analyses.workbench import Workbench
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, PLOTS, CurvePoint, Found, finish, line_plot
 from creval_create.analysis.sets import JudgedSet, read_sets

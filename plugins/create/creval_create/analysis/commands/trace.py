@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, open_runs
-from creval.plugin.options import open_workbench, part_options
+from creval_analyses.options import open_workbench, part_options
 from creval_create.analysis.numbers import summary
 from creval_create.analysis.output import OUTPUT, Found, finish
 from creval_create.analysis.traces import ROLE, Explored, explore, trace_of

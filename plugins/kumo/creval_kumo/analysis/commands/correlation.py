@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, UsageError, open_runs
-from creval.plugin.figures import COLOURS
 from creval.plugin.report import write_csv, write_json
+from creval_analyses.figures import COLOURS
 from creval_kumo.analysis.benchmark_table import match_models, read_benchmarks
 from creval_kumo.analysis.correlation import Correlation, correlate
 from creval_kumo.analysis.domain_names import texts

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec
-from creval.plugin.figures import COLOURS, add_legend
 from creval.plugin.report import write_csv, write_json
+from creval_analyses.figures import COLOURS, add_legend
 from creval_kumo.analysis.errors import GameCost, Rates, rates
 from creval_kumo.analysis.output import FIGURES, FILES, TASK
 from creval_kumo.analysis.plays import read_plays

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, UsageError
-from creval.plugin.figures import COLOURS, add_legend, whole_numbers
 from creval.plugin.report import write_csv, write_json
-from creval.plugin.workbench import Workbench
+from creval_analyses.figures import COLOURS, add_legend, whole_numbers
+from creval_analyses.workbench import Workbench
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.analysis.domain_names import texts
 from creval_kumo.analysis.optimal import ALL, Distribution, OptimalCount, distributions

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, UsageError
-from creval.plugin.figures import add_legend
 from creval.plugin.report import write_csv, write_json
+from creval_analyses.figures import add_legend
 from creval_kumo.analysis.output import FIGURES, FILES, TASK
 from creval_kumo.analysis.plays import Play, read_plays
 from creval_kumo.analysis.structure import Association, Table, associate, game_signature, solved

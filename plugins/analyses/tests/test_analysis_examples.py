@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.commands import creval
 
-from creval.cli.commands.analyse import _command
 from creval.plugins.loader import load_plugins
+from creval_analyses.cli import _command
 
 REGISTRY = load_plugins().registry
 NAMES = [

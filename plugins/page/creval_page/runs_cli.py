@@ -26,9 +26,9 @@ def runs(
     as_json: bool,
 ) -> None:
     """List the runs in folders (default: runs), oldest first; unreadable runs are named last."""
-    from creval.escape import json_text, visible
-    from creval.report.run_search import Search, find_runs
-    from creval.report.terminal_tables import print_table
+    from creval.plugin.page import json_text, visible
+    from creval.plugin.report import print_table
+    from creval_page.run_search import Search, find_runs
 
     found = find_runs(places or [Path("runs")], Search(model, task, status, words))
     if as_json:

@@ -14,9 +14,9 @@ from support.figure_watch import Drawn, faults, what_is_missing
 
 pytest.importorskip("matplotlib")
 
-from creval.plugin.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
+from creval_analyses.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FIGURES = Figures("creval-rhyme", "Install it: pip install matplotlib")
 
 

@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.cli import completion
-from creval.cli.lazy_group import missing_distribution
-from creval.cli.option_values import FilePath, expand
-from creval.errors import UnknownNameError
-from creval.plugins.distributions import absent_distribution_of_analysis
-from creval.plugins.isolation import aside
+from creval.plugin import UnknownNameError
+from creval.plugin.commands import (
+    FilePath,
+    absent_distribution_of_analysis,
+    aside,
+    complete_runs,
+    expand,
+    missing_distribution,
+    trust_parameter,
+)
+from creval_analyses.options import click_option
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.plugins.registry import Component
-    from creval.types.components import AnalysisOutput
+    from creval.plugin import AnalysisOutput
+    from creval.plugin.analyses import Component
 
 __all__ = ["analyse"]
 
@@ -26,12 +31,12 @@ class AnalysisGroup(click.Group):
     """One command for each registered analysis; its options come from the analysis itself."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from creval.plugins.loader import load_plugins
+        from creval.plugin.loading import load_plugins
 
         return list(load_plugins().registry.names("analysis"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from creval.plugins.loader import load_plugins
+        from creval.plugin.loading import load_plugins
 
         registry = load_plugins().registry
         if registry.find("analysis", cmd_name) is None and "/" not in cmd_name:
@@ -46,7 +51,7 @@ class AnalysisGroup(click.Group):
         """Offer the analyses by their summaries, without importing any, then options."""
         from click.shell_completion import CompletionItem
 
-        from creval.plugins.loader import load_plugins
+        from creval.plugin.loading import load_plugins
 
         known = {each.name: each.summary for each in load_plugins().registry.all() if each.kind == "analysis"}
         found = [
@@ -55,7 +60,7 @@ class AnalysisGroup(click.Group):
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from creval.plugins.loader import load_plugins
+        from creval.plugin.loading import load_plugins
 
         found = [c for c in load_plugins().registry.all() if c.kind == "analysis"]
         with formatter.section("Analyses"):
@@ -74,15 +79,13 @@ def analyse() -> None:
 def _command(component: Component) -> click.Command:
     with aside():  # a component that prints must not stand among the JSON
         analysis = component.load()()
-    from creval.cli.shared_options import click_option, trust_parameter
-
     options = [click_option(spec) for spec in analysis.options()]
     runs = click.Argument(
         ["runs"],
         nargs=-1,
         type=FilePath(exists=True),
         callback=expand,
-        shell_complete=completion.runs,
+        shell_complete=complete_runs,
     )
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
@@ -101,7 +104,7 @@ def _command(component: Component) -> click.Command:
 
 
 def _show(output: AnalysisOutput, as_json: bool) -> None:
-    from creval.escape import json_text
+    from creval.plugin.loading import json_text
 
     if as_json:
         record = {
@@ -114,7 +117,7 @@ def _show(output: AnalysisOutput, as_json: bool) -> None:
         }
         click.echo(json_text(record, allow_nan=False))
         return
-    from creval.report.terminal_tables import print_table
+    from creval.plugin.report import print_table
 
     print_table(output.title, output.columns, output.rows)
     for note in output.notes:

@@ -9,9 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from creval.errors import CrevalError
-from creval.opener import StrangeFileError, read_bytes
-from creval.runs.reader import Run, open_run
+from creval.plugin import CrevalError, Run, open_run
+from creval.plugin.page import StrangeFileError, read_bytes
 
 __all__ = ["Listed", "Search", "find_runs"]
 

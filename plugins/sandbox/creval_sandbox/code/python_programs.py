@@ -1,4 +1,7 @@
-"""Finds the program in an answer: in fenced blocks, and the longest beginning of a text that is Python."""
+"""Finds the program in an answer: in fenced blocks, and the longest beginning of a text that is Python.
+
+Other distributions may import these names; how a program is found may improve in a minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Figures that an analysis draws: no screen is needed, and equal results give equal files.
 
-matplotlib is no dependency of the core: a plugin that draws names it, and says how to install it.
+Promised: these names follow semantic versioning. matplotlib is no dependency: a plugin that draws names it, and says
+how to install it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.errors import MissingPartError, UsageError
-from creval.format import fold_name
-from creval.report.output_files import unwritable
+from creval.plugin import MissingPartError, UsageError
+from creval.plugin.drawing import fold_name, unwritable
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from support.run_folders import write_run
 
 import creval
-from creval.cli.commands.runs import runs as runs_command
-from creval.report.run_search import Search, find_runs
 from creval.runs.lock import RunLock
+from creval_page.run_search import Search, find_runs
+from creval_page.runs_cli import runs as runs_command
 
 COUNTS = {"scored": 4, "unparsed": 1, "truncated": 0, "refused": 0, "errored": 1, "skipped": 0}
 

@@ -1,4 +1,7 @@
-"""Models, roles, resources and docs for a command or an analysis, opened as a run opens them."""
+"""Models, roles, resources and docs for a command or an analysis, opened as a run opens them.
+
+Promised: these names follow semantic versioning. It imports the engine.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,37 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from creval.data.data_options import DataOptions
-from creval.data.open_dataset import open_dataset
-from creval.engine.event_loop import drive
-from creval.engine.roles.context import (
+from creval import RunOptions
+from creval.plugin import Context, DataError, Doc, Message, Reply, Run, RunError, SampleKey, UsageError
+from creval.plugin.analyses import (
+    TARGET,
+    Budget,
+    CallJournal,
+    CallOrigin,
+    Claims,
+    Ledger,
+    Model,
     OpenResources,
     RoleAccess,
+    RoleModels,
+    RunFolder,
+    RunLock,
+    Task,
     TaskContext,
+    TaskIndex,
     chosen_resources,
+    drive,
+    load_plugins,
+    model_options,
+    names_a_file,
+    open_dataset,
+    question_key,
     resource_options_of,
 )
-from creval.engine.roles.ledger import CallOrigin, Ledger, question_key
-from creval.engine.roles.role_models import TARGET, RoleModels, model_options
-from creval.engine.run_options import RunOptions
-from creval.errors import DataError, RunError, UsageError
-from creval.models.budget import Budget
-from creval.models.model import Model
-from creval.plugins.loader import load_plugins
-from creval.runs.call_journal import CallJournal
-from creval.runs.folder import RunFolder
-from creval.runs.lock import RunLock
-from creval.runs.reader import Run
-from creval.runs.trust import Claims, names_a_file
-from creval.tasks.index import TaskIndex
-from creval.tasks.task_model import Task
-from creval.types.components import Context
-from creval.types.messages import GenerateRequest, Message, Origin, Reply
-from creval.types.sample import Doc, SampleKey
+from creval.plugin.data import DataOptions
+from creval.plugin.models import GenerateRequest, Origin
 
-__all__ = ["Workbench"]
+__all__ = ["Model", "Workbench"]
 
 Result = TypeVar("Result")
 

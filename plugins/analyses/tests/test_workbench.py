@@ -9,13 +9,16 @@ import click
 import pytest
 from click.testing import CliRunner
 from support.chat_server import Answer, ChatServer
+from support.run_fixtures import own_environment
 from support.toy_plugins import write_task
 
 from creval import RunOptions
 from creval.errors import BudgetError, MissingPartError, UnknownNameError, UsageError
 from creval.plugin import Message, SampleKey, Tool
-from creval.plugin.options import command_options, open_workbench, part_options
-from creval.plugin.workbench import Workbench
+from creval_analyses.options import command_options, open_workbench, part_options
+from creval_analyses.workbench import Workbench
+
+__all__ = ["own_environment"]
 
 KEY = SampleKey("toy", "a", "default", 0)
 QUESTION = [Message("user", "Is it good?")]

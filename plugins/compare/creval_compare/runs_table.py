@@ -1,0 +1,116 @@
+"""Several runs as one table: one row per metric, one column per run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from creval.plugin.comparing import (
+    FIT,
+    GAP,
+    LEGEND,
+    Baselines,
+    RunResult,
+    cell,
+    decimals,
+    fold_name,
+    labels,
+    line_width,
+    namesakes,
+    number,
+    print_table,
+    run_notes,
+    table_console,
+    visible,
+    without_empty,
+)
+
+__all__ = ["beside_table", "print_beside"]
+
+_LEADING = ("task", "metric", "condition")
+
+_CONDITION = 2
+
+_TRAILING = ("floor", "ceiling")
+
+
+def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Console | None = None) -> None:
+    """Print the table, then the notes on the runs."""
+    console = console or table_console()
+    columns, rows = beside_table(results, baselines, marks=True)
+    print_table("", *_folded(columns, rows), console)
+    legend = ["value (95 % interval)", "* primary metric"]
+    notes = dict.fromkeys([*(["; ".join([*legend, LEGEND] if "floor" in columns else legend)])])
+    for line in [*notes, *run_notes(results)]:
+        console.print(visible(line), markup=False, emoji=False, soft_wrap=True)
+
+
+def _folded(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+    """Return columns and rows with names on several lines, as far as the table needs it to keep to FIT columns."""
+    texts = [list(map(cell, row)) for row in rows]
+    for width in (0, 24, 18, 14, 12, 10):
+        heads = [fold_name(column, width) if width else column for column in columns]
+        named = [[*(fold_name(text, width) if width else text for text in row[:2]), *row[2:]] for row in texts]
+        if 0 < width <= 12:  # as a last means the interval is below its value, its ends below each other
+            named = [[*row[:2], *(_stacked(text, width < 12) for text in row[2:])] for row in named]
+        used = sum(max(line_width(row[i]) for row in [heads, *named]) + GAP for i in range(len(heads)))
+        if used <= FIT:
+            break
+    else:
+        if _OPTIONAL[0] in columns:
+            joined = [[row[0], " ".join(filter(None, row[1 : _CONDITION + 1])), *row[_CONDITION + 1 :]] for row in rows]
+            return _folded([name for name in columns if name != _OPTIONAL[0]], joined)
+    return heads, [
+        [text if i < 2 or isinstance(row[i], str) else row[i] for i, text in enumerate(folded)]
+        for folded, row in zip(named, rows, strict=True)
+    ]
+
+
+def _stacked(text: str, ends: bool) -> str:
+    """Set an interval below its value, and where `ends` is true each of its ends; a condition breaks after its name."""
+    text = text.replace(" (", "\n(")
+    return text.replace(" to ", "\nto ").replace("=", "=\n", 1) if ends else text
+
+
+def beside_table(
+    results: Sequence[RunResult], baselines: Baselines, marks: bool = False
+) -> tuple[list[str], list[list[Any]]]:
+    """Return columns and rows. Columns that hold nothing are left out; `marks` puts a star at primary metrics.
+
+    The rows are the metrics of all runs in the order of the first run that has them. Tasks of one name from different
+    plugins have rows of their own, with the plugin before the name.
+    """
+    shared = namesakes(result.results for result in results)
+    cells: dict[tuple[str, str, str | None], dict[int, Mapping[str, Any]]] = {}
+    beside: dict[tuple[str, str, str | None], list[float | None]] = {}
+    for place, result in enumerate(results):
+        for task in result.results["tasks"]:
+            for metric in task["metrics"]:
+                named = task["qualified"] if task["task"] in shared else task["task"]
+                key = (named, metric["name"], metric["condition"])
+                cells.setdefault(key, {})[place] = metric
+                known = beside.setdefault(key, [None, None])
+                for i, which in enumerate(_TRAILING):
+                    known[i] = baselines.beside(task, metric, which) if known[i] is None else known[i]
+    rows: list[list[Any]] = []
+    for (task_name, name, condition), found in cells.items():
+        star = " *" if marks and any(metric["primary"] for metric in found.values()) else ""
+        values = [_cell(found.get(place)) for place in range(len(results))]
+        rows.append([task_name, f"{name}{star}", condition, *values, *beside[task_name, name, condition]])
+    columns = [*_LEADING, *labels([(str(each.results["model"]), each.folder.name) for each in results]), *_TRAILING]
+    return without_empty(columns, rows, _OPTIONAL)
+
+
+_OPTIONAL = ("condition", *_TRAILING)
+
+
+def _cell(metric: Mapping[str, Any] | None) -> str | None:
+    if metric is None or metric["value"] is None:
+        return None
+    places = decimals(metric["value"])
+    said = number(metric["value"], places)
+    if metric["ci_low"] is None:
+        return said
+    return f"{said} ({number(metric['ci_low'], places)} to {number(metric['ci_high'], places)})"
