@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from creval.report.output_files import markdown_text
 from creval.report.terminal_tables import cut, line_width, print_table
 
 COLUMNS = ("task", "metric", "value", "95 % interval", "n", "samples")
@@ -34,6 +35,12 @@ def test_nothing_breaks_at_any_width(width: int) -> None:
 def test_a_table_that_fits_is_a_table_and_one_that_does_not_is_blocks() -> None:
     assert "task" in printed(240).splitlines()[2] and len(printed(240).splitlines()) < 10
     assert any(line.split() == ["metric", "drat[embedded/minilm]"] for line in printed(50).splitlines())
+
+
+def test_markdown_shows_every_sign_and_starts_no_formula_entity_or_list() -> None:
+    text = markdown_text(["a"], [["$5 & $6 &copy; x^2^ | y"]], ["- 1 of 2", "1. a", "2.5 - 3"])
+    assert r"\$5 \& \$6 \&copy; x\^2\^ \| y" in text
+    assert text.endswith("\n\\- 1 of 2  \n1\\. a  \n2.5 - 3\n")
 
 
 def test_an_empty_table() -> None:

@@ -168,7 +168,8 @@ class Emphasis:
         return _latex_stack([f"{value}{groups}", rf"{{\footnotesize {_latex(self.error)}}}"])
 
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$&^])")
+_MARKDOWN_LIST = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -189,7 +190,8 @@ def markdown_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()
     texts = [[_markdown(value) for value in row] for row in rows]
     rule = ["---:" if right else "---" for right in numeric(columns, rows)]
     lines = [[_markdown(name) for name in columns], rule, *texts]
-    below = "\n" + "  \n".join(map(_markdown, notes)) + "\n" if notes else ""
+    # a note that begins like an item of a list would become one
+    below = "\n" + "  \n".join(_MARKDOWN_LIST.sub(r"\1\\\2", _markdown(note)) for note in notes) + "\n" if notes else ""
     return "".join(f"| {' | '.join(line)} |\n" for line in lines) + below
 
 

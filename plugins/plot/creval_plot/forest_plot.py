@@ -72,9 +72,10 @@ def _panel(axis: Any, found: Board, place: int, heights: Mapping[int, float]) ->
     known = [(y, metric) for i, y in heights.items() if (metric := found.metric(found.rows[i], column)) is not None]
     values = [metric["value"] for _, metric in known]
     reach = error_lengths(values, *([metric[end] for _, metric in known] for end in ("ci_low", "ci_high")))
+    with_interval = any(metric["ci_low"] is not None for _, metric in known)
     axis.errorbar(
         values, [y for y, _ in known], xerr=reach, fmt="o", markersize=3.5, capsize=2, elinewidth=1, color=COLOURS[0],
-        label="95 % interval", zorder=3,
+        label="95 % interval" if with_interval else None, zorder=3,
     )  # fmt: skip
     with_value = {y for y, _ in known}
     for y in heights.values():

@@ -95,8 +95,10 @@ def test_a_value_without_an_interval_has_no_bar(runs: Path, made: Path) -> None:
 
     copy_run(made / "floor", runs / "bare", "openrouter/x/bare", change)
 
-    (axis,) = creval_plot.forest([runs / "bare"], tasks=["rat"]).axes
+    figure = creval_plot.forest([runs / "bare"], tasks=["rat"])
 
+    (axis,) = figure.axes
+    assert "95 % interval" not in [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert axis.containers[0].lines[0].get_xdata().tolist() == [0.5]
     assert bar_ends(axis) == []
 

@@ -185,7 +185,7 @@ def overall(standings: Sequence[Standing]) -> list[Standing]:
 
 def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[Any]], list[str]]:
     """Return columns, rows and notes for readers; a column says why numbers of a metric are ranked apart."""
-    columns = ["task", "metric", "", "model", "groups", "value", "95 % interval", "n", "not scored", "made with"]
+    columns = ["task", "metric", "rank", "model", "groups", "value", "95 % interval", "n", "not scored", "made with"]
     ways: dict[tuple[str, ...], dict[tuple[str, ...], Standing]] = {}
     for one in standings:
         ways.setdefault(one.group[:3], {}).setdefault(one.group, one)
@@ -251,7 +251,7 @@ def leaderboard_html(standings: Sequence[Standing], title: str = "Leaderboard") 
         how = "; ".join(f"{name} {value}" for name, value in zip(names, made, strict=True) if value)
         head = " ".join(filter(None, [task, metric, condition]))
         parts.append(f'<h2>{html.escape(head)}</h2><p class="made">{html.escape(how)}</p><div class="wide"><table>')
-        parts.append(_row("th", ["", "model", "groups", "value", "95 % interval", "n", "not scored", "run"]))
+        parts.append(_row("th", ["rank", "model", "groups", "value", "95 % interval", "n", "not scored", "run"]))
         parts += [_row("td", _cells(one)) for one in ones]
         parts.append("</table></div>")
     parts.append(f'<p class="made">{html.escape(GROUPS_NOTE)}. Baselines have no rank.</p>')

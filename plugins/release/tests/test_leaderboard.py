@@ -149,6 +149,7 @@ class Page(HTMLParser):
 def test_the_page_is_self_contained_and_runs_nothing_of_a_models_name(tmp_path: Path) -> None:
     page = Page()
     page.feed(leaderboard_html(leaderboard([put(tmp_path / "a", "m/<script>alert(1)</script>", 2.0)])))
+    assert page.cells[:2] == ["rank", "model"]
     assert "m/<script>alert(1)</script>" in page.cells and not page.fetched
     assert "1.00 to 3.00" in page.cells or "1.000 to 3.000" in page.cells
 
@@ -180,7 +181,7 @@ def test_the_command_writes_each_form(tmp_path: Path) -> None:
     latex = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--latex"]).stdout
     assert latex.startswith(r"\begin{tabular}") and latex.count("m/") == 3 and r"\toprule" in latex
     markdown = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--markdown"]).stdout
-    assert markdown.startswith("| task | metric |") and "embedding=y" in markdown
+    assert markdown.startswith("| task | metric | rank | model |") and "embedding=y" in markdown
 
 
 def test_the_table_fits_a_screen_and_has_no_digests(tmp_path: Path) -> None:
