@@ -1,3 +1,3 @@
-"""The command line. Commands hold no logic of their own: they read options, call the engine, print."""
+"""The command line. Commands contain no logic: they read options, call the engine, print."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`creval completion bash|zsh|fish`, and what the shell offers when Tab is pressed: tasks, runs, models."""
+"""`creval completion bash|zsh|fish`, and the completions that the shell offers: tasks, runs, models."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def runs(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any
 
 
 def models(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any]:
-    """Offer providers as the beginning of a model's name, and the baselines whole."""
+    """Offer providers as the beginning of a model's name, and complete names of baselines."""
     from creval.plugins.loader import load_plugins
 
     registry = load_plugins().registry

@@ -1,4 +1,4 @@
-"""A click group whose commands are imported only when they are used."""
+"""A click group that imports its commands only when they are used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HELP_ALL = "creval.help_all"
 
 
 class LazyCommand(NamedTuple):
-    """Where a command lives (`module:attribute`), its line in the list of commands, and what brings it."""
+    """A command's location (`module:attribute`), its line in the list of commands, and its distribution."""
 
     target: str
     summary: str
@@ -41,12 +41,12 @@ class LazyCommand(NamedTuple):
 
 
 def import_command(target: str) -> click.Command:
-    """Import the click command at `module:attribute`. Raises PluginError where there is none."""
-    from creval.plugins.isolation import aside  # brings pluggy, which --help does without
+    """Import the click command at `module:attribute`. Raises PluginError if there is none."""
+    from creval.plugins.isolation import aside  # imports pluggy, which --help does not need
 
     module, _, attribute = target.partition(":")
     try:
-        with aside():  # what a plugin prints at import belongs to no command's output
+        with aside():  # output of a plugin's import must not get into the command's output
             command = getattr(importlib.import_module(module), attribute)
     except KeyboardInterrupt:
         raise
@@ -60,12 +60,12 @@ def import_command(target: str) -> click.Command:
 
 
 def missing_distribution(part: str, distribution: str) -> MissingPartError:
-    """Return the error for a part of a distribution that is not installed, in one line."""
+    """Return the error for a feature whose distribution is not installed."""
     return MissingPartError(f"{part} needs {distribution}, which is not installed: pip install {distribution}")
 
 
 def import_installed(target: str, distribution: str, part: str) -> Any:
-    """Import `module:attribute` of another distribution. Raises MissingPartError where that is not installed.
+    """Import `module:attribute` of another distribution. Raises MissingPartError if that is not installed.
 
     `part` names the feature that needs it, for the message.
     """
@@ -76,7 +76,7 @@ def import_installed(target: str, distribution: str, part: str) -> Any:
 
 
 def _installed_command(name: str, command: LazyCommand) -> click.Command:
-    """Import a command of the root group. Raises MissingPartError where its distribution is not installed."""
+    """Import a command of the root group. Raises MissingPartError if its distribution is not installed."""
     package = command.target.partition(":")[0].partition(".")[0]
     if command.distribution and importlib.util.find_spec(package) is None:
         raise missing_distribution(f"`creval {name}`", command.distribution)
@@ -104,10 +104,10 @@ def show_all_options(ctx: click.Context, _: click.Parameter, wanted: bool) -> No
 
 
 class LazyGroup(click.Group):
-    """The root group: commands of the core, then `creval <plugin> ...` for plugins that bring commands.
+    """The root group: commands of the core, then `creval <plugin> ...` for plugins with commands.
 
-    Plugins are loaded only for a word that is no command of the core, so a broken or slow plugin can
-    neither break nor slow `creval --help`.
+    Plugins are loaded only for a word that is not a command of the core, so that a broken or slow plugin affects
+    `creval --help` in no way.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class LazyGroup(click.Group):
         self.lazy = {name: command for section in self.sections.values() for name, command in section.items()}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take `creval run --tasks ...` for `creval --tasks ...`, as users of other tools write it."""
+        """Accept `creval run --tasks ...` for `creval --tasks ...`, as in other tools."""
         place = next((number for number, word in enumerate(args) if word != "--debug"), len(args))
         if args[place : place + 1] == ["run"] and any(_TASKS.match(word) for word in args[place + 1 :]):
             del args[place]
@@ -147,7 +147,7 @@ class LazyGroup(click.Group):
         if tasks and cmd_name.endswith((".yaml", ".yml")):
             fix = f"Run the file alone: creval run {cmd_name}; a file with a task is a task: --tasks {cmd_name}"
             raise UsageError(f"--tasks does not go with the run file {cmd_name!r}", fix=fix)
-        if tasks:  # a run begins: most likely a second task after a blank
+        if tasks:  # a run: most likely a second task after a blank
             fix = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
             raise UsageError(f"{cmd_name!r} stands where no word is expected", fix=fix)
         if absent := absent_distribution_of_plugin(cmd_name):
@@ -187,7 +187,7 @@ class LazyGroup(click.Group):
 
 
 class PluginGroup(click.Group):
-    """`creval <plugin> ...`: the commands that one plugin brings."""
+    """`creval <plugin> ...`: the commands of one plugin."""
 
     def __init__(self, plugin: str, targets: Mapping[str, str]) -> None:
         example = f"Example: creval {plugin} {min(targets)} --help" if targets else None
@@ -205,7 +205,7 @@ class PluginGroup(click.Group):
         raise UnknownNameError(f"command of creval {self.name}", cmd_name, sorted(self._targets))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List every command; one that cannot be loaded hides no other."""
+        """List every command; one that cannot be loaded must not hide others."""
         rows = []
         for name in self.list_commands(ctx):
             try:

@@ -1,4 +1,4 @@
-"""Options of lm-eval's command: those that work here as conditions of its tasks, and what to type for the others."""
+"""Options of lm-eval's command: those that are accepted as conditions of its tasks, and equivalents of the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONDITIONS: Mapping[str, Mapping[str, Any]] = {
     "num_fewshot": {"type": click.IntRange(0), "metavar": "N", "help": "For lm-eval's tasks: examples per question."},
     "system_instruction": {"metavar": "TEXT", "help": "For lm-eval's tasks: a system message."},
 }
-"""The settings of the click option of each. `--condition NAME=VALUE` says the same, and takes several values."""
+"""The settings of the click option for each. `--condition NAME=VALUE` is equivalent, and accepts several values."""
 
 _INSTEAD = {
     "batch-size": "--concurrency N, or --model 'hf/NAME?batch_size=N'",
@@ -35,9 +35,9 @@ _INSTEAD = {
 
 
 def conditions_of(given: Mapping[str, Any], own: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the conditions of the command line: its `--condition`s (`own`), and what lm-eval's options state.
+    """Return the conditions of the command line: its `--condition`s (`own`), and those of lm-eval's options.
 
-    Raises click.UsageError where both state the same.
+    Raises click.UsageError if both set the same.
     """
     theirs = {name: [given[name]] for name in CONDITIONS if given.get(name) is not None}
     for name in theirs.keys() & own.keys():
@@ -46,6 +46,6 @@ def conditions_of(given: Mapping[str, Any], own: Mapping[str, list[Any]]) -> dic
 
 
 def instead_of(option: str) -> str | None:
-    """Return a line that names creval's equivalent of an lm-eval option; None for any other option."""
+    """Return a line with creval's equivalent of an lm-eval option; None for other options."""
     found = _INSTEAD.get(option.lstrip("-").replace("_", "-"))
     return None if found is None else f"No such option {option!r}, which is lm-eval's. Here: {found}"

@@ -1,4 +1,4 @@
-"""Entry point of the command line: runs a command, turns errors into one message and an exit code.
+"""The entry point of the command line: runs a command, and turns errors into one message and an exit code.
 
 Exit codes: 0 done, 1 done with more errored samples than allowed, 2 usage or invalid task, 3 stopped by
 the budget, 4 batches are pending, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP).
@@ -27,7 +27,7 @@ __all__ = ["invoke", "main"]
 
 _LONGEST_NAME = 200
 SIGNALLED = 128
-"""Exit codes above this one say which signal ended the command."""
+"""Exit codes above this one are 128 and the signal that ended the command."""
 
 
 def main() -> None:
@@ -38,10 +38,12 @@ def main() -> None:
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # what a terminal's encoding lacks is no reason to fail
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a character unknown to the terminal must not fail the command
     with listening():
         code = invoke(sys.argv[1:])
-    if code > SIGNALLED:  # its threads may still be at work; everything is on disk
+    if code > SIGNALLED:  # threads may still be running; everything is on disk
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
@@ -51,7 +53,7 @@ def main() -> None:
 
 
 def invoke(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code. With `--debug` an error shows its traceback, too."""
+    """Run one command line and return its exit code. With `--debug` an error also shows its traceback."""
     words = [word for word in arguments if word != "--debug"]
     if "--debug" in arguments:
         _show_faults_of_parts()
@@ -80,7 +82,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _reader_gone()
     except SystemExit:
-        if not type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click's sign that it met the same
+        if not type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click's exit code for the same error
             raise
         return _reader_gone()
     except OSError as error:
@@ -101,7 +103,7 @@ def invoke(arguments: Sequence[str]) -> int:
 
 
 def _message_of(error: CrevalError, words: Sequence[str]) -> str:
-    """Return the message; where trust is missing with the very command line that was typed, and `--trust` in it."""
+    """Return the message; if trust is missing, it has the user's command line with `--trust` added."""
     advise = getattr(error, "advise", None)
     if advise is not None:
         advise(shlex.join(["creval", *words]))
@@ -117,25 +119,25 @@ def _show_unknown(error: click.NoSuchOption) -> None:
 
 
 def _reader_gone() -> int:
-    """The reader of our output (head, less) has gone: not our error."""
+    """Handle a closed output (head, less), which is not an error."""
     sys.stderr.close()
     return 0
 
 
 def _shown(name: object) -> str:
-    """A file's name, cut where it is too long to be one."""
+    """Return a file's name, cut if it is too long to be one."""
     text = os.fsdecode(name) if isinstance(name, bytes) else str(name)
     return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."
 
 
 def _open_streams() -> None:
-    """Let an output that the shell closed (`>&-`) take everything, as one sent to the null device does."""
+    """Replace an output that the shell closed (`>&-`) by the null device."""
     sys.stdout = sys.stdout or io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8")
     sys.stderr = sys.stderr or io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8")
 
 
 def _show_faults_of_parts() -> None:
-    """Print the traceback of each fault of a plugin's part as it happens; its sample is errored all the same."""
+    """Print the traceback of each fault of a plugin's component when it occurs; its sample is errored nevertheless."""
     import logging
 
     log = logging.getLogger("creval.parts")
@@ -145,7 +147,7 @@ def _show_faults_of_parts() -> None:
 
 
 def _leave_output() -> None:
-    """Let nothing more go to an output that takes nothing, or the interpreter complains again at its end."""
+    """Send further output to the null device, since the interpreter would report the broken output again at its end."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

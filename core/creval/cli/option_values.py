@@ -1,4 +1,4 @@
-"""Texts of the command line read as values: lists, NAME=VALUE, paths, files of doc ids."""
+"""Reads texts of the command line as values: lists, NAME=VALUE, paths, files of doc ids."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class FilePath(click.Path):
-    """A path, as `pathlib` has it; that library is imported with the first one (`--help` does without)."""
+    """A `pathlib.Path`; pathlib is imported with the first one (`--help` does not need it)."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from pathlib import Path
@@ -50,7 +50,7 @@ class FilePath(click.Path):
 
 
 class NewPath(FilePath):
-    """A path to write to. An empty text is refused: it would mean the current folder."""
+    """A path to write to. An empty text, which would mean the current folder, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not value.strip():
@@ -92,8 +92,8 @@ def runs_argument() -> Callable[[_Command], _Command]:
 def docs_of(ids: Sequence[str], file: Path | None) -> tuple[str, ...]:
     """Return the ids of docs that were named one by one and in a file, each once.
 
-    The file holds an id a line; a `.csv` has them in its column `doc` or `doc_id`, a `.jsonl` under that key: what
-    `creval samples` writes. Raises DataError where it cannot be read or names none.
+    The file has an id per line; a `.csv` has them in its column `doc` or `doc_id`, a `.jsonl` under that key, as
+    `creval samples` writes them. Raises DataError if it cannot be read or has no ids.
     """
     if file is None:
         return tuple(dict.fromkeys(ids))
@@ -102,18 +102,18 @@ def docs_of(ids: Sequence[str], file: Path | None) -> tuple[str, ...]:
 
 
 def comma_list(values: Sequence[str]) -> list[str]:
-    """Split `a,b` and repeated options into one list, without doubles."""
+    """Split `a,b` and repeated options into one list, without duplicates."""
     words = [word.strip() for value in values for word in value.split(",")]
     return list(dict.fromkeys(word for word in words if word))
 
 
 def consents_of(given: Mapping[str, Any]) -> Consents:
-    """Return what the command line lets run, of all that it gives."""
+    """Return the consents among the given options."""
     return {"allow_code_execution": given["allow_code_execution"], "trust_remote_code": given["trust_remote_code"]}
 
 
 def executor_of(given: MutableMapping[str, Any]) -> dict[str, Any]:
-    """Remove the executor from the given options and return it; with its options if either is given."""
+    """Remove executor and executor options from the given options, and return those that are set."""
     named, options = given.pop("executor"), texts(given.pop("executor_option"), "--executor-option")
     return {"executor": named, "executor_options": options if named or options else None}
 
@@ -151,7 +151,7 @@ def paths(values: Sequence[str], option: str) -> dict[str, Path]:
 def settings(values: Sequence[str], option: str) -> dict[str, Any]:
     """Read NAME=VALUE pairs whose values are YAML as in task files: numbers, true, null, [lists].
 
-    `extra.NAME=VALUE` is the member NAME of `extra`.
+    `extra.NAME=VALUE` sets the member NAME of `extra`.
     """
     found: dict[str, Any] = {}
     for name, text in texts(values, option).items():
@@ -194,7 +194,7 @@ _COLUMNS = ("doc", "doc_id", "id")
 def read_doc_ids(file: Path) -> list[str]:
     """Return the ids in a `.csv` or `.jsonl` (under `doc`, `doc_id` or `id`) or any other text file (one per line).
 
-    Raises DataError where the file cannot be read, has no such column, or names no doc.
+    Raises DataError if the file cannot be read, has no such column, or names no doc.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")

@@ -16,7 +16,7 @@ __all__ = ["cli"]
 
 
 def _command(target: str, summary: str) -> LazyCommand:
-    """A command of `creval.cli.commands`, as `module:name`."""
+    """Return a command of `creval.cli.commands`, given as `module:name`."""
     return LazyCommand(f"creval.cli.commands.{target}", summary)
 
 
@@ -90,7 +90,7 @@ SECTIONS = {
         ),
     },
 }
-"""The commands of the core and of its own distributions, in the sections of `creval --help`."""
+"""The commands of the core and of first-party distributions, in the sections of `creval --help`."""
 
 COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 

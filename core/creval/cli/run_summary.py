@@ -1,4 +1,4 @@
-"""The end of a run on the terminal: its results, what the user should know of them, and the exit code."""
+"""The end of a run on the terminal: its results, warnings about them, and the exit code."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ __all__ = ["baseline_notes", "ending", "last_words", "warnings_of"]
 
 
 LONGEST = 1_000
-"""Of each error at most so many characters are shown; all of it is in the run folder."""
+"""The most characters that are shown of an error; all of it is in the run folder."""
 
 
 def ending(finished: Finished, allowed_error_share: float) -> int:
-    """Print the results table and what the user should know, and return the exit code."""
+    """Print the results table and the warnings, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
     shown, hidden = chosen([result], MetricChoice(every=len(result.tasks) == 1))
     print_results(shown, find_baselines(finished.folder.parent))
@@ -54,7 +54,7 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
 
 
 def last_words(finished: Finished, allowed_error_share: float) -> int:
-    """Print what the user should know about a run in addition to its results, and return the exit code."""
+    """Print the warnings about a run's results, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
     beside = finished.folder.parent
     baselines = find_baselines(beside)
@@ -94,13 +94,13 @@ def _complain(result: RunResult, share: float) -> None:
 
 
 def _counted_in(task: Mapping[str, Any]) -> list[str]:
-    """The metrics in which fewer samples errored than in the task as a whole."""
+    """Yield the metrics in which fewer samples errored than in the task as a whole."""
     groups = count_groups(task)
     return [name for counts, names in groups if counts["errored"] < task["counts"]["errored"] for name in names]
 
 
 def _lacking(task: Mapping[str, Any]) -> str:
-    """Say in which metrics errored samples are missing, where that is not all."""
+    """Return in which metrics errored samples are missing, if not in all."""
     if not _counted_in(task):
         return ""
     said = [
@@ -116,7 +116,7 @@ def _samples(count: int) -> str:
 
 
 def _by_reason(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[str]]:
-    """Group errored samples, named by what distinguishes them, by their reason."""
+    """Group errored samples by their reason; each is named by the parts of its key that differ."""
     conditions = len({error["condition"] for error in errors}) > 1
     repeats = len({error["repeat"] for error in errors}) > 1
     groups: dict[str, list[str]] = {}
@@ -166,7 +166,7 @@ _BOTH = ("floor", "ceiling")
 
 
 def warnings_of(results: Sequence[RunResult]) -> list[str]:
-    """Return the notes of results without which their numbers are not to be read, each once."""
+    """Return the warnings in results that readers of the numbers need, each once."""
     notes = [
         (task["task"], note) for each in results for task in each.results["tasks"] for note in task.get("notes", ())
     ]
@@ -174,10 +174,10 @@ def warnings_of(results: Sequence[RunResult]) -> list[str]:
 
 
 def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path, absent: bool = True) -> list[str]:
-    """Return lines on the tasks whose baselines in `folder` are over other docs, and (`absent`) on those without any.
+    """Return lines on the tasks whose baselines in `folder` are over other docs, and (`absent`) on tasks without any.
 
-    A score is shown next to a floor over the same docs only: numbers over other docs do not compare. Runs that ask the
-    same get each line once. Runs that could not be read are named first.
+    A score is only shown next to a floor over the same docs, as others are not comparable. Runs with the same questions
+    share their lines. Runs that could not be read come first.
     """
     notes: dict[tuple[str, ...], None] = {(fault,): None for fault in found.faults}
     folder = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
@@ -203,10 +203,10 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
 
 
 def _commands(result: RunResult, tasks: Sequence[Mapping[str, Any]], which: Sequence[str], folder: Path) -> list[str]:
-    """Return the commands that make baselines of `tasks` in `folder`, as far as the run records what it asked."""
+    """Return the commands that run baselines of `tasks` into `folder`, as far as the run's options are known."""
     try:
         manifest = RunFolder.open(result.folder).read_manifest()
-    except RunError:  # results alone, without the rest of their run
+    except RunError:  # only results, without the rest of the run
         return [f"  make them with the options of the run and --model baseline/{each}" for each in which]
     words = ["creval", "--tasks", ",".join(_names(manifest, tasks)), *_options(manifest)]
     mark = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:6]
@@ -218,7 +218,7 @@ def _commands(result: RunResult, tasks: Sequence[Mapping[str, Any]], which: Sequ
 
 
 def _names(manifest: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> Sequence[str]:
-    """Name the tasks as the run did: a suite may override them, and by their own names they would be others."""
+    """Return the tasks as the run named them: a suite may override them, and by their own names they would differ."""
     requested: Sequence[str] = manifest["requested"]
     known = {name for task in manifest["tasks"] for name in (task["task"], task["qualified"])}
     wanted = {name for task in tasks for name in (task["task"], task["qualified"])}
@@ -226,7 +226,7 @@ def _names(manifest: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> S
 
 
 def _options(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the options on which docs, tries and resources depend, as the user gave them."""
+    """Return the options that affect docs, repeats and resources, as the user gave them."""
     given = {name: value for name, value in manifest["options"].items() if manifest["origins"][name] == "user"}
     words: list[str] = []
     for name in ("limit", "shard", "repeats", "seed"):

@@ -20,7 +20,7 @@ __all__ = ["command_line", "read_options", "start"]
 
 
 def start(given: Mapping[str, Any]) -> int:
-    """Run (or estimate) what the options of the command line ask for, and return the exit code."""
+    """Run (or estimate) tasks by the options of the command line, and return the exit code."""
     tasks = comma_list(given["tasks"])
     for folder in given["include_path"]:
         import_installed("creval_lmeval.cli:use_folder", "creval-lmeval", "--include-path")(folder)
@@ -44,7 +44,7 @@ def start(given: Mapping[str, Any]) -> int:
 
 
 def read_options(given: Mapping[str, Any]) -> RunOptions:
-    """Return the run options that the command line states. Raises click.UsageError or UsageError."""
+    """Return the run options of the command line. Raises click.UsageError or UsageError."""
     return RunOptions(
         limit=given["limit"],
         few_shot=given["few_shot"],
@@ -82,5 +82,5 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
 
 
 def command_line() -> str:
-    """Return the command line for the manifest, without what may be a secret in its addresses."""
+    """Return the command line for the manifest, without possible secrets in its addresses."""
     return shlex.join(["creval", *map(shown_addresses, sys.argv[1:])])

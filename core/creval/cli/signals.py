@@ -1,7 +1,7 @@
-"""Ctrl-C and its like: SIGTERM (kill, a scheduler) and SIGHUP (the terminal has gone).
+"""Handles Ctrl-C, SIGTERM (kill, a scheduler) and SIGHUP (the terminal was closed).
 
-The first one ends the command in order. It is bounded in time: a thread that computes, or a library that does not let
-go, holds it up for a few seconds at most, and a second Ctrl-C for one. Every finished sample is on disk by then.
+The first signal ends the command cleanly, within a limited time: a thread that computes, or a library that blocks,
+delays the end by a few seconds at most, after a second Ctrl-C by one second. Every finished sample is on disk by then.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = ["exit_code", "fix_shown", "listening"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 10.0
-"""Seconds that the first signal leaves for an orderly end."""
+"""Seconds for a clean end after the first signal."""
 _HURRY = 1.0
-"""Seconds that a further one leaves."""
+"""Seconds after a further signal."""
 _INTERRUPTED = 130
 
 
@@ -37,13 +37,13 @@ def exit_code() -> int:
 
 @contextmanager
 def fix_shown() -> Iterator[None]:
-    """On an interruption print its notes, which name the command that continues, and pass it on."""
+    """On an interruption print its notes, which name the command that continues, and raise it again."""
     try:
         yield
     except KeyboardInterrupt as error:
         interruption = CURRENT.get()
         if interruption is not None:
-            interruption.resume_command = None  # it is printed here
+            interruption.resume_command = None  # printed here
         for note in getattr(error, "__notes__", ()):
             click.echo(note, err=True)
         raise
@@ -51,7 +51,7 @@ def fix_shown() -> Iterator[None]:
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Take the signals while a command runs. One that is ignored (nohup) stays ignored.
+    """Handle signals while a command runs. An ignored signal (nohup) stays ignored.
 
     An interrupted process ends without waiting for its threads.
     """
@@ -64,7 +64,7 @@ def listening() -> Iterator[None]:
             _end_within(_HURRY, interruption)
             return
         _end_within(_PATIENCE, interruption)
-        gc.disable()  # the process ends: to look through thousands of waiting samples again and again only holds it up
+        gc.disable()  # the process ends: garbage collection over thousands of waiting samples would only delay it
         interruption.stop(number)
 
     for number, handler in before.items():
@@ -86,7 +86,7 @@ def _end_within(seconds: float, interruption: Interruption) -> None:
 
 
 def _end_now(interruption: Interruption) -> None:
-    """End the process at once, with the message of an orderly end."""
+    """End the process at once, with the message of a clean end."""
     if interruption.resume_command is not None:
         sys.stderr.write(f"\nFinished samples are saved. Resume with: {interruption.resume_command}\ninterrupted\n")
     for stream in (sys.stdout, sys.stderr):

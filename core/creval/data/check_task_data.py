@@ -1,4 +1,4 @@
-"""Checks the components of a task, and its templates against its data: faults that the YAML alone does not show."""
+"""Checks the components of a task, and its templates against its data: faults that the YAML alone cannot show."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def scorers_of(task: Task) -> Iterator[tuple[str, ComponentRef]]:
 
 
 def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
-    """Make every parser and scorer of a task once and return what its parameters make impossible (a faulty pattern).
+    """Create every parser and scorer of a task once and return faults of its parameters (e.g. a faulty pattern).
 
-    No resource is opened. A missing package is not a fault of the task; a run reports it.
+    Opens no resource. A missing package is not a fault of the task; a run reports it.
     """
     sections: tuple[tuple[Kind, Iterator[tuple[str, ComponentRef]]], ...] = (
         ("parser", parsers_of(task)),
@@ -64,7 +64,7 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
 
 
 def _check_means(task: Task, registry: Registry) -> Iterator[Problem]:
-    """Yield a problem for every mean over groups, and part of a metric of metrics, that is no ratio of sums."""
+    """Yield a problem for every mean over groups, and part of a metric of metrics, that is not a ratio of sums."""
     parts = {name: each.name for each in task.combined for name in each.parts}
     for metric in task.metrics:
         use = "is a mean over groups" if metric.average != "micro" else f"is part of {parts.get(metric.name)!r}"
@@ -73,7 +73,7 @@ def _check_means(task: Task, registry: Registry) -> Iterator[Problem]:
             continue
         try:
             ratio = hasattr(registry.get("aggregation", ref.name).load()(**ref.parameters), "own_parts")
-        except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts reports it
+        except (Exception, SystemExit):  # a plugin's own code; the run reports it when it creates the component
             continue
         if not ratio:
             what = f"the metric {metric.name!r} {use}, which {ref.name} cannot be"
@@ -81,7 +81,7 @@ def _check_means(task: Task, registry: Registry) -> Iterator[Problem]:
 
 
 def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
-    """Return a problem for every scorer that cannot take what its reading's parsers give (both only where they say)."""
+    """Return a problem for every scorer that cannot use the values of its reading's parsers (if both declare kinds)."""
     found = {name: [registry.find("parser", ref.name) for ref in chain] for name, chain in task.chains.items()}
     kinds = {
         name: _given(
@@ -97,7 +97,7 @@ def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
         name, given = ref.name, kinds[ref.reading if isinstance(ref, ScorerRef) else ""]
         takes = scorer.scorer_traits(ref.parameters).takes
         wrong = sorted(kind for kind in given if kind and kind not in takes)
-        if takes and len(wrong) == len(given):  # where one way of reading fits, the others are answers of another form
+        if takes and len(wrong) == len(given):  # if one alternative fits, the others are for answers of another form
             parse = f"the reading {ref.reading!r}" if isinstance(ref, ScorerRef) and ref.reading else "`parse`"
             what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but {parse} gives a {wrong[0]}"
             problems.append(task.problem_at(path, what, "Take another parser or scorer."))
@@ -105,7 +105,7 @@ def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
 
 
 def _given(parsers: Sequence[ParserTraits]) -> set[str]:
-    """Return the kinds of value that a chain of parsers may give (empty: any): those of the last parser of each way."""
+    """Return the kinds of values of a parser chain (empty: any): those of the last parser of each alternative."""
     starts = [place for place, parser in enumerate(parsers) if not parser.refines]
     refining = [place for place in range(len(parsers)) if place not in starts]
     last = [max([place, *(each for each in refining if each > place)]) for place in starts] or refining[-1:]
@@ -113,7 +113,7 @@ def _given(parsers: Sequence[ParserTraits]) -> set[str]:
 
 
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:
-    """Return a problem for every template field that not every doc has and the protocol does not provide."""
+    """Return a problem for every field in a template that neither all docs have nor the protocol provides."""
     problems: list[Problem] = []
     for path, messages, provided in prompts_of(task, registry):
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)

@@ -1,4 +1,4 @@
-"""How datasets are opened."""
+"""Options for opening datasets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["DataOptions"]
 
 @dataclass(frozen=True, slots=True)
 class DataOptions:
-    """Settings of one opening.
+    """Settings for opening one dataset.
 
-    `offline` forbids the network. `replacement` is a local file that takes the dataset's place (`--data TASK=FILE`).
-    `mirror` is a folder with local copies of remote datasets (CREVAL_DATA). `cache` keeps downloads. `seed` is the
-    run's seed, for sources that draw. `task` and `package` are filled in by `open_dataset` from the task.
+    `offline` forbids the network. `replacement` is a local file that replaces the dataset (`--data TASK=FILE`).
+    `mirror` is a folder with local copies of remote datasets (CREVAL_DATA). `cache` is the folder for downloads. `seed`
+    is the run's seed, for sources that sample. `open_dataset` sets `task` and `package` from the task.
     """
 
     offline: bool = False
@@ -31,7 +31,7 @@ class DataOptions:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ, offline: bool = False) -> DataOptions:
-        """Return the options that the variables CREVAL_DATA and CREVAL_CACHE ask for."""
+        """Return the options from the variables CREVAL_DATA and CREVAL_CACHE."""
         mirror = environment.get("CREVAL_DATA")
         return cls(
             offline=offline,

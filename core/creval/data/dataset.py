@@ -1,4 +1,4 @@
-"""A dataset: docs with unique ids, read lazily, with the fingerprint of all that they hold."""
+"""A dataset: docs with unique ids, read lazily, with a fingerprint of their content."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 class Dataset:
-    """Docs made of rows. All rows are read once at the start to check them; after that each when it is wanted.
+    """Docs made from rows. All rows are read once at the start to check them, and later again when needed.
 
-    `fields` are the names of the fields that every doc has, `optional_fields` those that only some have.
-    `fingerprint` is the sha256 (hex) over the docs' ids and fields as canonical JSON, one per line: it does not depend
-    on the file format or the order of keys. `origin` says where the docs come from; `replaced` whether that is not
-    where the task takes them from. With `sample`, (number, seed), only so many docs are there: those whose ids come
-    first when they are shuffled by the seed, so that neither the order of the rows nor the file format matters; all
-    everything else describes the whole. `shaping` makes the task's fields of a row's.
+    `fields` are the names of the fields of all docs, `optional_fields` of those that only some docs have. `fingerprint`
+    is the sha256 (hex) over the docs' ids and fields as canonical JSON, one per line: it does not depend on the file
+    format or the order of keys. `origin` says where the docs come from; `replaced` whether that is not the task's
+    source. With `sample`, (number, seed), the dataset only has this number of docs, those whose ids come first in a
+    shuffle by the seed, whatever the order of the rows and the file format; everything else describes the whole.
+    `shaping` makes the task's fields from those of a row.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Dataset:
         self._shots: Shots | None = None
         self._id_field = id_field
         self._is_json = bool(getattr(rows, "is_json", False))
-        self._bare = self._is_json and self._shaping.bare  # the fields of a row are those of its doc
+        self._bare = self._is_json and self._shaping.bare  # a row's fields are those of its doc
         self.origin = rows.origin
         self.replaced = replaced
         self._left_out: dict[str, str] = {}
@@ -76,9 +76,9 @@ class Dataset:
         self._chosen: Sequence[int] = range(len(rows)) if sample is None else _choose(self, scan.ids, sample)
 
     def with_shots(self, few_shot: FewShot, pool: Dataset | None) -> Dataset:
-        """Give each doc the examples of `few_shot`, from `pool` or (None) from all of this dataset's own rows.
+        """Give each doc the examples of `few_shot`, from `pool` or (None) from all rows of this dataset.
 
-        Raises DataError where a doc has a field of that name already, or there are too few examples.
+        Raises DataError if a doc already has a field of that name, or if there are too few examples.
         """
         if SHOTS in (*self.fields, *self.optional_fields):
             raise DataError(f"the docs have a field {SHOTS!r}, where few_shot puts the examples", where=self.origin)
@@ -98,7 +98,7 @@ class Dataset:
         return self
 
     def _check_shots(self, same: str | None) -> None:
-        """Make examples once (of each value of `same`), so that too few show at once."""
+        """Draw examples once (for each value of `same`), to find out at once if there are too few."""
         seen: set[str] = set()
         for index in range(1 if same is None else len(self)):
             row = self._chosen[index]
@@ -108,7 +108,7 @@ class Dataset:
                 self[index]
 
     def entry(self, row: int) -> ShotEntry:
-        """Return the doc of a row, chosen or not, without examples, and what the row says without the id."""
+        """Return the doc of a row, chosen or not, without examples, and the row's content without the id."""
         given = self._rows.row(row)
         content = given.fields if isinstance(given, Doc) else given
         return ShotEntry(
@@ -130,12 +130,12 @@ class Dataset:
 
     @property
     def ids(self) -> Sequence[str]:
-        """The docs' ids in order; no doc is read for it."""
+        """The docs' ids in order; reads no doc."""
         return self._ids if len(self._chosen) == len(self._ids) else [self._ids[row] for row in self._chosen]
 
     @property
     def known_ids(self) -> PackedTexts:
-        """The ids of all docs that the data hold, chosen or not."""
+        """The ids of all docs in the data, chosen or not."""
         return self._ids
 
     def __iter__(self) -> Iterator[Doc]:
@@ -148,7 +148,7 @@ class Dataset:
             yield self.to_doc(row, index)
 
     def position(self, doc_id: str) -> int:
-        """Return the position of a doc from 0 by its id. Raises DataError where there is none."""
+        """Return the position of a doc, from 0, by its id. Raises DataError if there is none."""
         found = self.find(doc_id)
         if found is None:
             near = nearest(doc_id, self.ids)
@@ -158,7 +158,7 @@ class Dataset:
         return found
 
     def find(self, doc_id: str) -> int | None:
-        """Return the position of a doc from 0 by its id; None where there is none."""
+        """Return the position of a doc, from 0, by its id, or None."""
         row = self._ids.find(doc_id)
         if row < 0:
             return None
@@ -168,7 +168,7 @@ class Dataset:
         return place if place < len(self._chosen) and self._chosen[place] == row else None
 
     def by_id(self, doc_id: str) -> Doc:
-        """Return a doc by its id. Raises DataError where there is none."""
+        """Return a doc by its id. Raises DataError if there is none."""
         return self[self.position(doc_id)]
 
     def place(self, doc_id: str) -> str:
@@ -196,11 +196,11 @@ class Dataset:
         return self._rows
 
     def to_doc(self, row: Row, index: int) -> Doc:
-        """Make a doc of a row. Raises ValueError with what is wrong."""
+        """Return the doc of a row. Raises ValueError with the fault."""
         return Doc(*self.content(row, index))
 
     def content(self, row: Row, index: int) -> tuple[str, Mapping[str, Any]]:
-        """Return id and fields of the doc that a row makes. Raises ValueError with what is wrong."""
+        """Return id and fields of the doc of a row. Raises ValueError with the fault."""
         if self._bare and type(row) is dict:
             given = row.get(self._id_field)
             if type(given) is str and given:
@@ -212,7 +212,7 @@ class Dataset:
 
     @property
     def left_out(self) -> str:
-        """Say which columns are left out where nothing can take what they hold; empty where there are none."""
+        """Return a note on columns that are left out because their values cannot be used; empty if there are none."""
         said = ", ".join(f"{name!r} holds {kind}" for name, kind in self._left_out.items())
         return f" ({said}, and is left out)" if said else ""
 
@@ -245,13 +245,13 @@ class Dataset:
         return {**fields, **{name: as_media(fields[name], folder) for name in names}}
 
     def expect_infinite(self) -> bool:
-        """From here on look for infinite numbers in rows of JSON too; returns False where that is done already."""
+        """From now on search rows of JSON for infinite numbers too. Return False if that is already so."""
         before = self._is_json
         self._is_json = self._bare = False
         return before
 
     def _plain_row(self, row: Mapping[str, Any], index: int) -> Mapping[str, Any]:
-        """Return the fields of a row as JSON data, without those that can be none."""
+        """Return the fields of a row as JSON data, without those that cannot be JSON data."""
         fields = {}
         for name, value in row.items():
             try:
@@ -264,7 +264,7 @@ class Dataset:
 
 
 def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Sequence[int]:
-    """Return the places of the chosen docs, rising."""
+    """Return the positions of the chosen docs, ascending."""
     number, seed = sample
     if number > len(ids):
         raise DataError(
@@ -344,7 +344,7 @@ class _Scan:
         count = len(self._faults)
         faults = sorted(self._faults)
         reasons = {fault.removeprefix(self._dataset.rows.where(index)) for index, fault in faults}
-        if len(reasons) == 1 and self._readable == count > 1:  # of the task file, or of all rows: said once
+        if len(reasons) == 1 and self._readable == count > 1:  # a fault of the task file, or of all rows: reported once
             what = f"{count} rows are faulty, the first at {faults[0][1]}"
             raise DataError(what, where=self._dataset.origin, fix="Correct the task file, or these rows.")
         shown = "\n".join(f"  {fault}" for _, fault in faults[:_SHOWN])
@@ -361,14 +361,14 @@ def _canonical(doc_id: str, fields: Mapping[str, Any]) -> bytes:
     """Return a doc as a line of canonical JSON."""
     if _TEXT.issuperset(map(type, fields.values())):
         try:
-            return orjson.dumps([doc_id, fields], option=_LINE)  # equal, and sooner
-        except (TypeError, ValueError):  # a lone surrogate, a key that is no text
+            return orjson.dumps([doc_id, fields], option=_LINE)  # the same, but faster
+        except (TypeError, ValueError):  # a lone surrogate, a key that is not a text
             pass
     return CANONICAL.encode([doc_id, fields]).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _row_of(number: int, without: Sequence[int]) -> int:
-    """Return the row that gave the id of a number, where the rows `without`, rising, gave none."""
+    """Return the row with the id number `number`, if the rows in `without` (ascending) have no id."""
     row = number
     for other in without:
         if other > row:

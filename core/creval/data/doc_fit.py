@@ -1,4 +1,4 @@
-"""Whether docs hold what a task's prompts, protocol and scorers take: checked before the model is asked."""
+"""Checks that docs fit a task's prompts, protocol and scorers, before the model is asked."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from creval.types.sample import Doc
 __all__ = ["doc_problems", "prompts_of"]
 
 MOST_GROUPS = 1_000
-"""Of a metric with `by`, each of which is a number of its own in the results."""
+"""The most groups of a metric with `by`, each of which is a separate number in the results."""
 _NO_FIELD = re.compile(r"^it has no field '([^']*)'")
-"""How components say which field a doc lacks (`doc_fault`)."""
+"""The form in which components report a missing field (`doc_fault`)."""
 _DONE = {"protocol": "asked", "scorer": "scored", "baseline": "answered"}
 _FIX = "Correct the data, or what the task says of them."
 
@@ -33,12 +33,12 @@ _FIX = "Correct the data, or what the task says of them."
 def doc_problems(
     task: Task, docs: Iterable[Doc], registry: Registry, dataset: Dataset, baselines: bool = False
 ) -> Iterator[Problem]:
-    """Yield a problem for the first doc that a prompt, protocol or scorer cannot take, one for each of these.
+    """Yield one problem per prompt, protocol or scorer: the first doc that it cannot use.
 
-    A field that a prompt takes apart as a list may not be a text. A protocol or scorer says by its method
-    `doc_fault(fields)` what is wrong with a doc, or None; one that cannot be made is reported elsewhere. `docs` are
-    docs of the `dataset`. With `baselines` those that answer in place of a model are asked too.
-    Of the first doc those prompts are made that take nothing but its fields.
+    A field that a prompt uses as a list may not be a text. The method `doc_fault(fields)` of a protocol or scorer
+    returns what is wrong with a doc, or None; one that cannot be created is reported elsewhere. `docs` are docs of the
+    `dataset`. With `baselines` the baselines that replace a model are checked too.
+    For the first doc, prompts that only need its fields are rendered.
     """
     lists = {
         place: None
@@ -87,7 +87,7 @@ def doc_problems(
 
 
 def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:
-    """Yield what is wrong with the prompts that take nothing but a doc's fields: too much work, a filter that fails."""
+    """Yield the faults of prompts that only need a doc's fields: too much work, a filter that fails."""
     for _, messages, _ in prompts_of(task, registry):
         if all(fields_of(message.template) <= doc.fields.keys() for message in messages):
             try:
@@ -97,14 +97,14 @@ def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Probl
 
 
 def _fix(fault: str, fields: Mapping[str, Any]) -> str:
-    """Return the fix of a fault: the field that looks like the one which a part does not find."""
+    """Return the fix of a fault: the field whose name resembles the missing one."""
     named = _NO_FIELD.search(fault)
     near = nearest(named[1], fields) if named else ()
     return f"Did you mean {near[0]!r}?" if near else _FIX
 
 
 def _unanswered(task: Task, few_shot: FewShot, doc: Doc, which: str) -> Problem | None:
-    """Return the problem of an example without an answer: fields of the answer's template are missing, or all blank."""
+    """Return the problem of an example without an answer: its template's fields are missing or blank."""
     names = fields_of(few_shot.answer.template)
     for shot in doc.fields.get(SHOTS, ()):
         values = [shot.get(name) for name in names]
@@ -149,7 +149,7 @@ def _parts(task: Task, registry: Registry) -> Iterator[tuple[Component, Componen
 
 
 def _wraps(part: Component) -> bool:
-    """Whether a component takes a scorer, which it hands a doc with more fields."""
+    """Whether a component has a scorer as parameter, to which it passes a doc with more fields."""
     return any(about.get("x-component") == "scorer" for about in part.parameters.get("properties", {}).values())
 
 

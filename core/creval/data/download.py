@@ -31,12 +31,12 @@ _CHUNK = 1 << 20
 _SECONDS = 60.0
 _SCHEMES = ("http", "https")
 _PAUSES = (1.0, 3.0, 9.0)
-"""Seconds between tries, where the server does not say how long to wait."""
+"""Seconds between tries, if the server does not state a time to wait."""
 _LONGEST_PAUSE = 60.0
 
 
 class _TemporaryError(DataError):
-    """A failed fetch that may succeed when retried, `after` the seconds that the server asks for."""
+    """A failed fetch that may succeed when retried; `after` is the wait in seconds that the server asks for."""
 
     after: float | None = None
 
@@ -44,7 +44,7 @@ class _TemporaryError(DataError):
 def open_url(
     url: str, sha256: str, *, base: Path, options: DataOptions, format: str | None = None, max_bytes: int = MAX_BYTES
 ) -> Rows:
-    """Open a pinned file from the web. It is fetched once; after that the cache serves it, its sha256 checked."""
+    """Open a pinned file from the web. It is fetched once and then read from the cache, with its sha256 checked."""
     ending = PurePosixPath(urlsplit(url).path).suffix.lower()
     known = {known for endings in FORMATS.values() for known in endings}
     file = options.cache / "data" / f"{sha256.lower()}{ending if ending in known else ''}"
@@ -60,12 +60,12 @@ def open_url(
 
 
 def download(url: str, pin: str | Callable[[Path], None], file: Path, max_bytes: int = MAX_BYTES) -> None:
-    """Fetch a file whole or not at all: it appears under its name only after it was found to be the pinned one.
+    """Fetch a file completely or not at all: it gets its name only after it was verified.
 
-    `pin` is the sha256 of its bytes; or, where only the content is known, a check that raises DataError.
-    A connection that breaks, 429 (its Retry-After is honoured) and 5xx are tried again, three times.
-    Raises DataError for anything but http(s), for a refused or broken connection, for more than `max_bytes`, and where
-    the content is not the pinned one.
+    `pin` is the sha256 of its bytes or, if only the content is known, a check that raises DataError. A connection that
+    breaks, 429 (its Retry-After is honoured) and 5xx are tried again, three times. Raises DataError for addresses other
+    than http(s), for a refused or broken connection, for more than `max_bytes`, and for other content than the pinned
+    one.
     """
     parts = urlsplit(url)
     if parts.scheme not in _SCHEMES or not parts.hostname:
@@ -141,7 +141,7 @@ def _refused(error: urllib.error.HTTPError, url: str) -> DataError:
 
 
 class _HttpOnlyRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to http and https alone."""
+    """Follows redirects only to http and https."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -152,7 +152,7 @@ class _HttpOnlyRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Return an opener that knows http and https only: no file:, ftp: or data: address can be reached."""
+    """Return an opener for http and https only: file:, ftp: and data: addresses do not work."""
     opener = urllib.request.OpenerDirector()
     handlers: list[Any] = [
         urllib.request.ProxyHandler(),
@@ -172,8 +172,8 @@ def _opener() -> urllib.request.OpenerDirector:
 class PinnedFiles:
     """The files of `pins` (path in the repository -> sha256), served below `address` and kept in `folder`.
 
-    `offline` forbids the network. `fix` is the advice when files are missing offline. A file appears in `folder` only
-    after its sha256 was found right.
+    `offline` forbids the network. `fix` is the advice when files are missing offline. A file gets into `folder` only
+    after its sha256 was verified.
     """
 
     address: str
@@ -184,14 +184,14 @@ class PinnedFiles:
 
     @classmethod
     def of(cls, name: str, address: str, pins: Mapping[str, str], options: DataOptions) -> PinnedFiles:
-        """Return files that are kept in the user's cache as `name`, fetched as the options of a dataset allow."""
+        """Return files that are stored in the user's cache as `name`, and fetched if the dataset's options allow it."""
         return cls(address, pins, options.cache / "data" / name, options.offline, offline_fix(options))
 
     def fetch(self, paths: Iterable[str] | None = None) -> Path:
         """Fetch those of the files (None: all) that are missing or altered, and return `folder`.
 
-        Files that are here stay when another one fails. Raises DataError for what cannot be fetched or is not the
-        pinned file, and where files are missing and the network is forbidden.
+        Existing files stay if another one fails. Raises DataError for a file that cannot be fetched or is not the
+        pinned one, and if files are missing and the network is forbidden.
         """
         wanted = list(dict.fromkeys(self.pins if paths is None else paths))
         missing = [path for path in wanted if not self._is_here(path)]

@@ -1,4 +1,4 @@
-"""Few-shot examples: the docs put before a question, drawn for each doc by the seed; never the doc itself."""
+"""Few-shot examples: docs before a question, drawn for each doc by the seed, never the doc itself."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["CANONICAL", "SHOTS", "ShotEntry", "Shots", "shared_value"]
 
 
 SHOTS = "shots"
-"""The field that holds a doc's examples."""
+"""The field with a doc's examples."""
 
 CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-"""JSON that is equal for equal values."""
+"""Canonical JSON: equal for equal values."""
 
 
 class ShotEntry(NamedTuple):
-    """A doc, and what its row says without the id: two docs of one content are copies of each other."""
+    """A doc, and its row's content without the id: two docs with the same content are copies of each other."""
 
     doc: Doc
     content: Mapping[str, Any]
@@ -32,11 +32,11 @@ class ShotEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Shots:
-    """Where examples come from: `size` docs, read by `entry`, of which each asked one gets `number`.
+    """The pool of examples: `size` docs, read by `entry`, of which each asked doc gets `number`.
 
-    Without a seed they are the first ones, in order, else those that seed and id of the asked doc draw. The asked doc
-    is left out by its id where it is one of the pool (`own`), and by its content always: a copy of it would give the
-    answer away as well. With `same` only the docs with the asked one's value of this field count (`places`).
+    Without a seed they are the first ones, in order, else those drawn by the seed and the asked doc's id. The asked doc
+    is excluded by its id if it is in the pool (`own`), and always by its content: a copy would give the answer away,
+    too. With `same` only docs with the same value of this field as the asked doc are used (`places`).
     """
 
     number: int
@@ -49,7 +49,7 @@ class Shots:
     places: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def of(self, asked: ShotEntry) -> list[Mapping[str, Any]]:
-        """Return the fields of the examples of a doc. Raises DataError where there are not enough others."""
+        """Return the fields of the examples of a doc. Raises DataError if there are not enough others."""
         chosen: list[Mapping[str, Any]] = []
         pool = (
             range(self.size)
@@ -74,7 +74,7 @@ class Shots:
         return chosen
 
     def _drawn(self, pool: Sequence[int], asked: str) -> Iterator[int]:
-        """Yield every place once, in the order of the draw; few of many are found without ordering them all."""
+        """Yield every position once, in the order of the draw; a few of many are found without ordering all."""
         if self.seed is None:
             yield from pool
             return
@@ -91,7 +91,7 @@ class Shots:
 
 
 def shared_value(doc: Doc, name: str, origin: str) -> str:
-    """Return a doc's value of the field that its examples share with it. Raises DataError where it has none."""
+    """Return a doc's value of the field that its examples share with it. Raises DataError if it has none."""
     if name not in doc.fields:
         what = f"the doc {doc.id!r} lacks the field {name!r}, which its examples share with it"
         near = nearest(name, doc.fields)

@@ -39,7 +39,7 @@ def _open(file: str, folders: Sequence[Path], format: str | None, task: str | No
 
 
 def open_generator(generator: Generator, *, base: Path, options: DataOptions) -> Rows:
-    """Make the docs of a generator; they are held in memory."""
+    """Make the docs of a generator, in memory."""
     rows: list[Row | MalformedRow] = []
     for index, doc in enumerate(generator.docs(), 1):
         rows.append(doc if isinstance(doc, Doc) else MalformedRow("the generator gave no Doc", f"doc {index}"))

@@ -1,9 +1,9 @@
 """Local copies of remote datasets: the folder that CREVAL_DATA names.
 
-A task's data are looked for under the task's name (`drat.jsonl`), then under the dataset's own: the last part of
-its URL, or for Hugging Face `owner/name.jsonl` and `name.jsonl`. Any format of `creval.data.table_files` will do.
+A task's data are searched under the task's name (`drat.jsonl`), then under the dataset's: the last part of its URL, or
+for Hugging Face `owner/name.jsonl` and `name.jsonl`, in any format of `creval.data.table_files`.
 
-Checksums of files.
+The module also computes and checks the sha256 of files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def sha256_of(file: Path) -> str:
 
 
 def check_sha256(file: Path, expected: str) -> None:
-    """Raise DataError where a file is not the one that the task pins."""
+    """Raise DataError if a file is not the one that the task pins."""
     actual = sha256_of(file)
     if actual != expected.lower():
         raise DataError(
@@ -40,11 +40,11 @@ def check_sha256(file: Path, expected: str) -> None:
 
 
 REMOTE_KEY = "x-remote"
-"""In the parameter schema of a source: its data come over the network, so that a mirror may replace it."""
+"""A mark in the parameter schema of a source: its data come over the network, so a mirror may replace them."""
 
 
 def find_in_mirror(ref: DatasetRef, component: Component, options: DataOptions) -> Path | None:
-    """Return the mirror's file for a remote dataset, or None. Raises DataError where the folder does not exist."""
+    """Return the mirror's file for a remote dataset, or None. Raises DataError if the folder does not exist."""
     if options.mirror is None or not component.parameters.get(REMOTE_KEY):
         return None
     if not options.mirror.is_dir():
@@ -82,7 +82,7 @@ def _names(ref: DatasetRef, task: str) -> Iterator[str]:
 
 
 def offline_fix(options: DataOptions) -> str:
-    """Say how to provide a remote dataset without the network."""
+    """Return how to provide a remote dataset without the network."""
     task = options.task or "TASK"
     return (
         f"Give the file with --data {task}=FILE, put it as {task}.jsonl into a folder that CREVAL_DATA names, "

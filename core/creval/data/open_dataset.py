@@ -23,8 +23,8 @@ __all__ = ["open_dataset"]
 def open_dataset(ref: DatasetRef, registry: Registry, options: DataOptions) -> Dataset:
     """Open a dataset, check every row, and return it ready for lazy reading.
 
-    Taken is the first of: `options.replacement`; for remote sources a file of `options.mirror`; the task's source.
-    Raises DataError (missing, altered, malformed, offline), MissingPartError (a package is absent).
+    It is the first of: `options.replacement`; for remote sources a file of `options.mirror`; the task's source. Raises
+    DataError (missing, altered, malformed, offline), MissingPartError (a package is absent).
     """
     options = replace(options, task=options.task or ref.task, package=options.package or ref.package)
     dataset = _open(ref, registry, options)
@@ -38,7 +38,7 @@ def open_dataset(ref: DatasetRef, registry: Registry, options: DataOptions) -> D
 
 
 def _open(ref: DatasetRef, registry: Registry, options: DataOptions) -> Dataset:
-    """Open the docs, without examples. What is chosen of a source's rows is chosen of its local copy too."""
+    """Open the docs, without examples. The selection of rows also applies to a local copy of the source."""
     component = registry.get("source", ref.source)
     shaping = Shaping(ref.fields, ref.choices, ref.media)
     local = options.replacement or find_in_mirror(ref, component, options)
@@ -56,7 +56,7 @@ def _open(ref: DatasetRef, registry: Registry, options: DataOptions) -> Dataset:
 
 
 def _open_pool(ref: DatasetRef, few_shot: FewShot, registry: Registry, options: DataOptions) -> Dataset | None:
-    """Open the data that examples are drawn from; None: the task's own. A local copy is called `<task>.<split>`."""
+    """Open the data from which examples are drawn (None: the task's own). A local copy is called `<task>.<split>`."""
     if few_shot.pool is None:
         return None
     own = replace(options, replacement=None, task=f"{options.task}.{few_shot.pool_name}")
@@ -87,7 +87,7 @@ def _open_source(ref: DatasetRef, component: Component, registry: Registry, opti
 
 
 def _opened(value: Any, name: str, component: Component, registry: Registry) -> Any:
-    """Open a parameter that is a component itself."""
+    """Open a parameter that is itself a component."""
     if not isinstance(value, ComponentRef):
         return value
     about: Mapping[str, Any] = component.parameters.get("properties", {}).get(name, {})

@@ -1,4 +1,4 @@
-"""Which rows of a source are taken, and which of their fields: `where`, `columns` and `take` under `dataset`.
+"""Selects rows of a source and their fields: `where`, `columns` and `take` under `dataset`.
 
 where: {language: en, kind: [essay, story], year: {min: 2000, below: 2020}, text: {not: ""}}
 """
@@ -22,7 +22,7 @@ from creval.types.sample import Doc
 __all__ = ["RowFilter", "SelectedRows", "renamed"]
 
 _ROWS_SEARCHED = 10_000
-"""Rows in which a value like a misspelt one of `where` is looked for."""
+"""The most rows that are searched for a value similar to a misspelt one of `where`."""
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "min": operator.ge,
     "above": operator.gt,
@@ -32,8 +32,8 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class RowFilter:
-    """Takes the rows for which every condition of `where` holds. Texts such as those of CSV are compared as numbers
-    and truth values with numbers and truth values.
+    """Selects the rows that satisfy every condition of `where`. A text (e.g. of CSV) is read as a number or truth value
+    if it is compared with one.
     """
 
     def __init__(self, where: Mapping[str, Any], origin: str) -> None:
@@ -41,7 +41,7 @@ class RowFilter:
         self._origin = origin
 
     def __call__(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row is taken. Raises DataError for a field that it lacks, or that cannot be compared."""
+        """Whether a row is selected. Raises DataError for a field that is missing or cannot be compared."""
         for name, rules in self._conditions.items():
             try:
                 value = field_at(row, name)
@@ -55,7 +55,7 @@ class RowFilter:
         return True
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that must hold a text, each with the text."""
+        """Yield the fields that must equal a text, each with the text."""
         for name, rules in self._conditions.items():
             for rule, wanted in rules:
                 yield from ((name, each) for each in wanted if isinstance(each, str)) if rule == "in" else ()
@@ -81,7 +81,7 @@ def _rules(said: Any) -> Sequence[tuple[str, Any]]:
 
 
 def _as(value: Any, wanted: Any) -> Any:
-    """Return a text as what it is compared with: a number or a truth value; itself where it is none."""
+    """Return a text as a number or truth value if it is compared with one, else unchanged."""
     if not isinstance(value, str) or isinstance(wanted, str) or wanted is None:
         return value
     if isinstance(wanted, bool):
@@ -98,15 +98,15 @@ def _equal(value: Any, wanted: Any) -> bool:
 
 
 def renamed(columns: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
-    """Return the columns that are taken: the name in the docs, and that in the data."""
+    """Return the selected columns: the name in the docs, and that in the data."""
     return columns if isinstance(columns, Mapping) else {name: name for name in columns}
 
 
 class SelectedRows:
-    """The rows of a source that fit `where`, the first `take` of them, with the `columns` alone under their new names.
+    """The rows of a source that match `where`, the first `take` of them, with only the `columns` under their new names.
 
-    A field that only some rows have counts as null in the others. Raises DataError for a field that none has, and where
-    no row fits.
+    A field that only some rows have counts as null in the others. Raises DataError for a field that no row has, and if
+    no row matches.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class SelectedRows:
         return places
 
     def _near_value(self) -> str:
-        """Say which text of `where` no row holds, and the one that looks like it; empty where there is none."""
+        """Return which text of `where` is in no row, and the most similar one; empty if there is none."""
         for name, wanted in self._fits.texts():
             values = dict.fromkeys(
                 value
@@ -203,7 +203,7 @@ class SelectedRows:
 
 
 def _present(fields: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row that it has, of those that are named."""
+    """Yield those of the named fields that a row has."""
     for name in names:
         with suppress(ValueError):
             yield name, field_at(fields, name)

@@ -1,4 +1,4 @@
-"""Rows: the raw material of a dataset. A source of data gives rows; `creval.data.dataset` makes docs of them."""
+"""Rows, the input of a dataset. A source returns rows; `creval.data.dataset` makes docs from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MalformedRow:
 
 
 Row = Mapping[str, Any] | Doc
-"""The fields of a doc, or a whole doc where the source gives ids of its own."""
+"""The fields of a doc, or a whole doc if the source has its own ids."""
 
 
 @runtime_checkable
@@ -28,7 +28,7 @@ class Rows(Protocol):
     """What the factory of a component of kind `source` returns.
 
     Iteration goes over all rows in order and yields a `MalformedRow` for one that cannot be read; it never raises for
-    a single row. `row` reads one row, known to be sound, whenever it is wanted: rows need not be held in memory.
+    a single row. `row` reads one valid row whenever it is needed: rows need not be in memory.
     """
 
     @property
@@ -50,7 +50,7 @@ class Rows(Protocol):
 
 
 class ListRows:
-    """Rows that are held in memory."""
+    """Rows in memory."""
 
     def __init__(self, rows: Sequence[Row | MalformedRow], origin: str) -> None:
         self._rows = rows
@@ -71,4 +71,4 @@ class ListRows:
         return f"{self.origin}, item {index + 1}"
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""

@@ -1,4 +1,4 @@
-"""Values of rows as JSON data, and media among them: bytes in columns, paths next to the data file, URLs."""
+"""Converts values of rows to JSON data and media: bytes in columns, paths next to the data file, URLs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from creval.types.content import MAX_MEDIA, MEDIA_TYPES, UNKNOWN, Media, read_da
 __all__ = ["InfiniteError", "NoDataError", "as_media", "plain_value"]
 
 _HUB_MEDIA = {"bytes", "path"}
-"""The keys by which the Hub stores an image or audio in a table."""
+"""The keys with which the Hub stores an image or audio in a table."""
 _SHOWN = 60
 
 
 class NoDataError(Exception):
-    """A value without a form in JSON: bytes, images, objects. Its text names the kind."""
+    """A value that cannot be JSON: bytes, images, objects. Its text names the kind."""
 
 
 class InfiniteError(NoDataError):
-    """An infinite number: no JSON data either, and a fault of one row where a task uses its column."""
+    """An infinite number, which cannot be JSON either; a fault of a single row if a task uses the column."""
 
     def __init__(self) -> None:
         super().__init__("an infinite number")
@@ -35,10 +35,10 @@ class InfiniteError(NoDataError):
 def plain_value(value: Any, field: str) -> Any:
     """Return a value as JSON data. NaN means a missing value (tables have no other) and becomes None.
 
-    A decimal is a number where a float holds it exactly, else its digits as a text; a duration is its seconds. Raises
-    InfiniteError for an infinite number, NoDataError for bytes and what else is no data.
+    A decimal becomes a number if a float holds it exactly, else its digits as a text; a duration becomes seconds.
+    Raises InfiniteError for an infinite number, NoDataError for bytes and other values that are not data.
     """
-    kind = type(value)  # nearly all that is asked about is of these four, and most of a dataset's opening is asking
+    kind = type(value)  # nearly all values are of these four types, and opening a dataset mostly consists of this check
     if kind is str or kind is int:
         return value
     if kind is list:
@@ -99,7 +99,7 @@ def _plain_decimal(value: Decimal, field: str) -> int | float | str | None:
 
 
 def _hub_media(value: Mapping[str, Any]) -> Any:
-    """Return an image or audio as the Hub stores it; without bytes its path. False: bytes of no known type."""
+    """Return an image or audio stored by the Hub, or its path without bytes; False for bytes of an unknown type."""
     data, path = value["bytes"], value["path"]
     if isinstance(data, bytes | bytearray | memoryview) and data:
         found = Media.of(_bounded(bytes(data)), Path(str(path)).name if path else "")
@@ -108,15 +108,15 @@ def _hub_media(value: Mapping[str, Any]) -> Any:
 
 
 def _media_of(data: bytes) -> Media | None:
-    """Return bytes of a column as media; None where they begin like none of the known types."""
+    """Return bytes of a column as media, or None for an unknown type."""
     found = Media.of(data) if len(data) <= MAX_MEDIA else None
     return found if found is not None and found["media_type"] in MEDIA_TYPES else None
 
 
 def as_media(value: Any, folder: Path | None) -> Any:
-    """Return media in place of the texts that name them; what is empty becomes None.
+    """Return media in place of the texts that name them; empty ones become None.
 
-    Paths are relative to `folder`, that of the data file, and lead to a plain file in it. Raises ValueError.
+    Paths are relative to `folder`, that of the data file, and must name a regular file in it. Raises ValueError.
     """
     if isinstance(value, list):
         return [as_media(each, folder) for each in value]
@@ -135,7 +135,7 @@ def as_media(value: Any, folder: Path | None) -> Any:
 
 
 def _of_file(name: str, folder: Path | None) -> Media:
-    """Return the media in a file of the data's folder, which is read again whenever its bytes are needed."""
+    """Return the media of a file in the data's folder, which is read again whenever its bytes are needed."""
     shown = repr(name[:_SHOWN])
     if folder is None:
         raise ValueError(f"{shown} is a path, and these data have no folder that it could be in")
@@ -157,7 +157,7 @@ def _of_file(name: str, folder: Path | None) -> Media:
 
 
 def _bounded(data: bytes) -> bytes:
-    """Return the bytes. Raises ValueError where there are none, or too many."""
+    """Return the bytes. Raises ValueError if there are none or too many."""
     if not data or len(data) > MAX_MEDIA:
         raise ValueError("a media file is empty" if not data else f"a media file is larger than {MAX_MEDIA:,} bytes")
     return data

@@ -1,6 +1,6 @@
-"""Rows of a local file in any of the formats: jsonl, json, csv, tsv, parquet.
+"""Rows of a local file: jsonl, json, csv, tsv or parquet.
 
-Rows of JSON Lines and CSV files, read by byte offset: of 100,000 rows only the offsets are held in memory.
+Rows of JSON Lines and CSV files are read by byte offset: only the offsets are in memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BRACE = ord("{")
 
 _NAMES = 8
 
-_SHOWN = 24  # characters of the data that an error quotes
+_SHOWN = 24  # the most characters of the data that an error quotes
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -40,7 +40,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that occurs twice in an object: one of its values would be lost."""
+    """Refuse a duplicate key in an object: one of its values would be lost."""
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -49,7 +49,7 @@ def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 JSON = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_doubles)
-"""The decoder of rows: strict about constants and doubled keys."""
+"""The decoder of rows, which refuses constants and duplicate keys."""
 
 
 class _OffsetRows:
@@ -60,7 +60,7 @@ class _OffsetRows:
         self.origin = str(file)
         self._starts = array("q")
         self._lengths = array("I")
-        self._passed: list[tuple[int, int]] = []  # from row i on, the line is i + so many
+        self._passed: list[tuple[int, int]] = []  # (i, n): from row i on, the line is i + n
         self._handle: int | None = os.open(file, os.O_RDONLY)
 
     def __len__(self) -> int:
@@ -150,12 +150,12 @@ class JsonLinesRows(_OffsetRows):
 
 
 def _quick(line: bytes) -> dict[str, Any] | None:
-    """Return a row that is plain: no nested or doubled key, no number but whole ones. None: it may be any."""
+    """Return a simple row (no nested or duplicate keys, only whole numbers), or None if it may be another one."""
     try:
         found = orjson.loads(line)
     except ValueError:
         return None
-    # As many colons as keys: no key stands twice, and none is within. Floats may have been larger whole numbers.
+    # As many colons as keys: no duplicate and no nested keys. Floats may have been larger whole numbers.
     plain = type(found) is dict and line.count(b":") == len(found)
     return found if plain and _PLAIN.issuperset(map(type, found.values())) else None
 
@@ -205,7 +205,7 @@ class CsvRows(_OffsetRows):
                 start, line = lines.position, lines.number + 1
 
     def _check_separator(self) -> None:
-        """A header of one column that holds another separator: the table is separated by that."""
+        """Refuse a header of one column that contains another separator: the table uses that one."""
         if len(self._columns) != 1:
             return
         other = next((sign for sign in _SEPARATORS if sign != self._delimiter and sign in self._columns[0]), None)
@@ -265,10 +265,10 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 
 
 def open_file(file: Path, format: str | None = None) -> Rows:
-    """Open a data file; the format is that of its ending where none is given.
+    """Open a data file; by default its extension decides the format.
 
-    Raises DataError where the file is missing, of no known format, or not readable as a whole; MissingPartError for
-    parquet without pyarrow.
+    Raises DataError if the file is missing, of unknown format, or not completely readable; MissingPartError for parquet
+    without pyarrow.
     """
     if not file.is_file():
         raise DataError("there is no such data file", where=str(file), fix="Check the path.")
@@ -306,7 +306,7 @@ def _json_rows(file: Path) -> Rows:
 
 
 class ParquetRows:
-    """A Parquet file, read by row group; the group read last is kept."""
+    """A Parquet file, read by row group; the last group is cached."""
 
     def __init__(self, file: Path) -> None:
         try:
@@ -354,7 +354,7 @@ class ParquetRows:
 
 
 def _rows_of(table: Any) -> list[dict[str, Any]]:
-    """Return the rows of a table or batch. Durations are decimals of seconds, whether pandas is installed or not."""
+    """Return the rows of a table or batch. Durations are decimals of seconds, with or without pandas."""
     import pyarrow
 
     columns: dict[str, list[Any]] = {}

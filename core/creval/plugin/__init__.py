@@ -1,8 +1,8 @@
 """What the author of a benchmark imports from creval. Its names are listed in `creval.plugin.promised`.
 
 The names follow semantic versioning: a minor version may add one, only a major version removes one or changes its
-meaning. What fewer plugins need is in the modules of this package (`creval.plugin.data`, `.report`, ...); the docstring
-of each says whether its names are promised or private to the distributions of this repository. Any other module of
+meaning. Names for fewer plugins are in the modules of this package (`creval.plugin.data`, `.report`, ...), whose
+docstrings say whether the names are promised or private to the distributions of this repository. Any other module of
 creval may change at any time. docs/plugins.md is the guide, docs/reference-plugin.md the reference.
 
 `hookimpl` and `params`, which the entry module of every plugin needs at each start, are imported at once. Each other
@@ -23,7 +23,7 @@ else:
 
     @_cache
     def _homes() -> dict[str, str]:
-        """Return the module of each promised name, from the source of their list: importing that imports them all."""
+        """Return the module of each promised name, from the source of their list: importing it would import them all."""
         import ast
         from pathlib import Path
 
@@ -32,7 +32,7 @@ else:
         return {alias.name: each.module for each in imports if each.module != "__future__" for alias in each.names}
 
     def __getattr__(name: str) -> object:
-        """Import a promised name when it is first asked for; `__all__` is their list."""
+        """Import a promised name on first use; `__all__` is the list of all."""
         import importlib
 
         if name == "__all__":

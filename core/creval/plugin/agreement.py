@@ -1,4 +1,4 @@
-"""What creval-agreement needs of the core: the tasks, samples and scorings of a run, and files of labels.
+"""Parts of the core for creval-agreement: the tasks, samples and scorings of a run, and files of labels.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""What creval-testing needs of the core: tasks, their data, examples and parsers, runs, YAML checked by a schema.
+"""Parts of the core for creval-testing: tasks, their data, examples and parsers, runs, YAML checked by a schema.
 
 Private to the distributions of this repository; these names may change with any version.
 """

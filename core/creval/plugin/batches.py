@@ -1,4 +1,4 @@
-"""What creval-batches needs of the core: providers and their failures, prices, the run's files.
+"""Parts of the core for creval-batches: providers and their failures, prices, the run's files.
 
 Private to the distributions of this repository; these names may change with any version.
 """

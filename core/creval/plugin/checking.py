@@ -1,4 +1,4 @@
-"""What `creval validate` needs of the core: task files and their problems, and a run of a task's stated answers.
+"""Parts of the core for `creval validate`: task files and their problems, and a run of a task's stated answers.
 
 Private to the distributions of this repository; these names may change with any version.
 """

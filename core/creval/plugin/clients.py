@@ -1,4 +1,4 @@
-"""What creval-litellm needs of the core: requests and replies in OpenAI's form, failures, keys and addresses.
+"""Parts of the core for creval-litellm: requests and replies in OpenAI's form, failures, keys and addresses.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,7 +1,7 @@
-"""Collections of tasks: those of another tool, listed by name and written as task files when they are first used.
+"""Collections of tasks: tasks of another tool, listed by name and written as task files on first use.
 
 Promised: these names follow semantic versioning. The hook `creval_task_collection` names a `TaskCollection`. `State` is
-the user's own folder, in which digests of what the user trusts are kept; `cache_folder` is for task files and indexes;
+the user's folder for digests of trusted files; `cache_folder` is for task files and indexes;
 `installed_version` reads no more of a distribution than its name and version.
 """
 

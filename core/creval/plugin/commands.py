@@ -1,4 +1,4 @@
-"""What a command of creval itself needs that lives in another distribution: values of options, and their completion.
+"""Parts of the core for commands of first-party distributions: values of options, and their completion.
 
 Private to the distributions of this repository; these names may change with any version. It imports little, so that
 `creval COMMAND --help` stays fast.

@@ -1,4 +1,4 @@
-"""What creval-compare needs of the core: runs and their metrics, clusters and intervals, tables.
+"""Parts of the core for creval-compare: runs and their metrics, clusters and intervals, tables.
 
 Private to the distributions of this repository; these names may change with any version.
 """

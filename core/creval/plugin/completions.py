@@ -1,4 +1,4 @@
-"""What creval-likelihoods and creval-hf need of the core: the chat provider, failures, flags and thinking of answers.
+"""Parts of the core for creval-likelihoods and creval-hf: the chat provider, failures, flags and thinking of answers.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""What creval-encoders and creval-datasets need of the core: the Hugging Face Hub, rows of data, names in messages.
+"""Parts of the core for creval-encoders and creval-datasets: the Hugging Face Hub, rows of data, names in messages.
 
 Private to the distributions of this repository; these names may change with any version.
 """

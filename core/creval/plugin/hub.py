@@ -1,4 +1,4 @@
-"""What creval-hub needs of the core: run folders and their files, secrets of the environment, safe texts.
+"""Parts of the core for creval-hub: run folders and their files, secrets of the environment, safe texts.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""What creval-judges needs of the core: parsers of verdicts and the numbers in them, seeds, what raters state.
+"""Parts of the core for creval-judges: parsers of verdicts and the numbers in them, seeds, traits of raters.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""Log-likelihoods: what a provider that gives them is called with, and the reply of one that is certain of its text.
+"""Log-likelihoods: the calls of a provider that returns them, and the reply of one that is certain of its text.
 
 Promised: these names follow semantic versioning.
 """

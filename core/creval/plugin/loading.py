@@ -1,4 +1,4 @@
-"""Finding installed plugins, without the engine: what creval-testing needs to examine how a plugin is loaded.
+"""Finding installed plugins, without the engine: for creval-testing, which examines how a plugin is loaded.
 
 Private to the distributions of this repository; these names may change with any version.
 """

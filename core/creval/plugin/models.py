@@ -1,4 +1,4 @@
-"""Provider clients: what a component of kind `provider` is called with, returns and raises.
+"""Provider clients: arguments, results and errors of components of kind `provider`.
 
 Promised: these names follow semantic versioning.
 """

@@ -1,4 +1,4 @@
-"""What creval-page needs of the core to show runs as a page: folders, samples, floor and ceiling, papers' numbers.
+"""Parts of the core for creval-page: folders, samples, floor and ceiling, papers' numbers.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""Parameters that a component takes in YAML, described by functions in place of a JSON Schema written out.
+"""Functions that describe the YAML parameters of a component, in place of a JSON Schema.
 
     parameters=params.schema(utility=params.one_of("max", "min"), quantile=params.number(0, 1))
 

@@ -1,4 +1,4 @@
-"""The core's own parsers of JSON, its rule of what a refusal is, SQuAD's normal form: for parts that build on them.
+"""The core's parsers of JSON, its recogniser of refusals, and SQuAD's normal form, for other components.
 
 Promised: these names follow semantic versioning. Which texts count as a refusal may change in a minor version.
 """

@@ -1,4 +1,4 @@
-"""What creval-people needs of the core: to begin and resume runs, and to find tasks, screens and scores.
+"""Parts of the core for creval-people: beginning and resuming runs, finding tasks, screens and scores.
 
 Private to the distributions of this repository; these names may change with any version.
 """

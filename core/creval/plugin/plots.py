@@ -1,4 +1,4 @@
-"""What creval-plot needs of the core: results, floor and ceiling.
+"""Parts of the core for creval-plot: results, floor and ceiling.
 
 Private to the distributions of this repository; these names may change with any version.
 """

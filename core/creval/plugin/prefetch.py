@@ -1,4 +1,4 @@
-"""What `creval prefetch` needs of the core: opening the data and resources of tasks.
+"""Parts of the core for `creval prefetch`: opening the data and resources of tasks.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""What creval-release needs of the core: comparisons of runs, YAML files and their schemas, finding runs.
+"""Parts of the core for creval-release: comparisons of runs, YAML files and their schemas, finding runs.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""What creval-shards needs of the core: plans, the lines of run folders, the ledger, scores and their aggregation.
+"""Parts of the core for creval-shards: plans, the lines of run folders, the ledger, scores and their aggregation.
 
 Private to the distributions of this repository; these names may change with any version.
 """

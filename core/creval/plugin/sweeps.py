@@ -1,4 +1,4 @@
-"""What creval-sweeps needs of the core: runs new and resumed, what runs of a sweep share, plans and their prices.
+"""Parts of the core for creval-sweeps: runs new and resumed, what runs of a sweep share, plans and their prices.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,4 +1,4 @@
-"""What creval-ray needs of the core: to open a run's parts in another process, and to make and score its samples.
+"""Parts of the core for creval-ray: opening a run's parts in another process, making and scoring its samples.
 
 Private to the distributions of this repository; these names may change with any version.
 """

@@ -1,3 +1,3 @@
-"""What a person reads: tables of results and of analyses."""
+"""Output for people: tables of results and of analyses, figures."""
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _ORDER = ("floor", "ceiling")
 
 
 class NumberBasis(NamedTuple):
-    """What a task's numbers are over: the task (its hash), data, chosen docs, tries per doc and the user's settings."""
+    """The basis of a task's numbers: the task (its hash), data, chosen docs, repeats and the user's settings."""
 
     task: str
     dataset: str
@@ -27,7 +27,7 @@ class NumberBasis(NamedTuple):
 
     @classmethod
     def of(cls, task: Mapping[str, Any]) -> NumberBasis:
-        """Read it from a task's part of results.json; docs that it does not name are like no others."""
+        """Read it from a task's part of results.json; docs without a digest equal no others."""
         own = [task.get(name) or {} for name in ("generation_overrides", "condition_overrides", "prompt_overrides")]
         own = own if own[2] else own[:2]
         settings = json.dumps(own, sort_keys=True) if any(own) else ""
@@ -36,16 +36,16 @@ class NumberBasis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """What `baseline/floor` and `baseline/ceiling` reached: by what was asked, metric, condition, and which of them.
+    """The values of `baseline/floor` and `baseline/ceiling` by basis, metric, condition, and which of the two.
 
-    `faults` says which runs next to them could not be read, and why.
+    `faults` says which other runs in the folder could not be read, and why.
     """
 
     values: Mapping[tuple[NumberBasis, str, str | None, str], float] = field(default_factory=dict)
     faults: Sequence[str] = ()
 
     def beside(self, task: Mapping[str, Any], metric: Mapping[str, Any], which: str) -> float | None:
-        """Return the floor or ceiling of a metric over the same task and docs; None where no run has it."""
+        """Return the floor or ceiling of a metric over the same task and docs, or None."""
         return self.values.get((NumberBasis.of(task), metric["name"], metric["condition"], which))
 
     def known(self, task: Mapping[str, Any]) -> list[str]:
@@ -66,8 +66,8 @@ class Baselines:
 def find_baselines(folder: Path) -> Baselines:
     """Read the finished runs of `baseline/floor` and `baseline/ceiling` directly under `folder`.
 
-    Runs that left samples out (stopped by a budget) do not count; of several others the one with most values does.
-    A run that cannot be read is a fault of its own, and no reason to fail.
+    Runs with skipped samples (stopped by a budget) do not count; of several others the one with most values does. A run
+    that cannot be read is listed in `faults` and raises nothing.
     """
     values: dict[tuple[NumberBasis, str, str | None, str], float] = {}
     sizes: dict[tuple[NumberBasis, str, str | None, str], int] = {}
@@ -90,7 +90,7 @@ def find_baselines(folder: Path) -> Baselines:
 def _values(
     results: Mapping[str, Any], which: str
 ) -> Iterator[tuple[tuple[NumberBasis, str, str | None, str], float, int]]:
-    """Yield (key, value, number of values) of each metric over a run's whole samples."""
+    """Yield (key, value, number of values) of each metric over all samples of a run."""
     for task in [*results["tasks"], *results.get("suites", ())]:
         for metric in task["metrics"]:
             if metric["value"] is not None and not metric["counts"]["skipped"]:

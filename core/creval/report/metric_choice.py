@@ -1,4 +1,4 @@
-"""Which metrics a table shows: the primary ones, unless others are asked for."""
+"""Chooses the metrics of a table: the primary ones, unless others are requested."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["MetricChoice", "chosen"]
 class MetricChoice(NamedTuple):
     """Tasks and metrics by name (none: all tasks, and the primary metrics of each); `every`: all metrics.
 
-    `overall`: a metric under a single condition is left out where the metric is there over all conditions, and so is
-    one of a group of docs. Else the primary metrics come with their groups.
+    With `overall`, metrics for a single condition are left out if the metric over all conditions exists, as are metrics
+    of groups of docs. Otherwise primary metrics include their groups.
     """
 
     tasks: Sequence[str] = ()
@@ -25,7 +25,7 @@ class MetricChoice(NamedTuple):
     overall: bool = False
 
     def of(self, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Return the metrics of a task that are shown; of a task without a primary metric all."""
+        """Return the chosen metrics of a task; all of them if it has no primary metric."""
         metrics: list[Mapping[str, Any]] = task["metrics"]
         if self.overall and not self.every:
             whole = {one["name"] for one in metrics if one["condition"] is None}
@@ -47,7 +47,7 @@ def _plain(name: str) -> str:
 
 
 def chosen(results: Sequence[RunResult], choice: MetricChoice) -> tuple[list[RunResult], int]:
-    """Return the results with the metrics that are shown, suites among the tasks, and how many metrics are left out.
+    """Return the results with the chosen metrics, and suites among the tasks, and the number of other metrics.
 
     Raises UnknownNameError for a task or metric that no run has.
     """
@@ -69,7 +69,7 @@ def chosen(results: Sequence[RunResult], choice: MetricChoice) -> tuple[list[Run
 
 
 def _entries(result: RunResult) -> list[Mapping[str, Any]]:
-    """The tasks of a run, and the suites that have numbers of their own."""
+    """Return the tasks of a run, and the suites that have metrics."""
     return [*result.results["tasks"], *result.results.get("suites", ())]
 
 

@@ -1,4 +1,4 @@
-"""Files and texts in which results leave: CSV, JSON, Markdown, LaTeX."""
+"""Writes results as CSV, JSON, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def unwritable(error: OSError, path: Path) -> UsageError:
-    """Return the error for a file that the user named and that cannot be written."""
+    """Return the error for a user's file that cannot be written."""
     fix = "Name a folder that you may write to."
     return UsageError(f"cannot be written: {error.strerror}", where=str(path), fix=fix)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
-    """Write lines to a file, its folder made first, and return how many. Raises UsageError where that cannot be.
+    """Write lines to a file (creating its folder) and return their number. Raises UsageError if that fails.
 
-    The file appears when it is whole, and a former one stays until then. A link is followed, and what is no regular
-    file (a device, a pipe) is written to and never replaced.
+    The complete file replaces a former one. A link is followed; a file that is not regular (a device, a pipe) is
+    written to, not replaced.
     """
     sign = odd_sign(str(path))
     if sign is not None:
@@ -82,7 +82,7 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def plain_data(value: Any) -> Any:
-    """Return a result as plain data: dataclasses become mappings, dates texts, a number that is not finite None."""
+    """Return a result as plain data: dataclasses become mappings, dates become texts, non-finite numbers None."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -99,9 +99,9 @@ def plain_data(value: Any) -> Any:
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table as CSV that is safe in a spreadsheet and on a terminal.
 
-    None and numbers that are not finite are empty cells, floats keep every digit that distinguishes them. A text that a
-    spreadsheet would take for a formula gets an apostrophe before it (`unguarded` takes it away again), and control
-    characters are written out; texts that are numbers stay as they are.
+    None and non-finite numbers are empty cells, floats keep all significant digits. A text that a spreadsheet would
+    treat as a formula gets an apostrophe in front (`unguarded` removes it), and control characters are escaped; texts
+    that are numbers stay unchanged.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -111,7 +111,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def unguarded(text: str) -> str:
-    """Return the text of a cell that `csv_text` wrote, without the apostrophe that it got there."""
+    """Return the text of a cell written by `csv_text`, without the added apostrophe."""
     return text[1:] if text.startswith("'") and _is_formula(text[1:]) else text
 
 
@@ -124,19 +124,19 @@ def _csv_cell(value: Any) -> Any:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet may take a text for a formula. Apostrophes before one count, so that none is lost."""
+    """Whether a spreadsheet may treat a text as a formula; apostrophes in front count too, so that none is lost."""
     text = text.lstrip("'")
     begins = text.startswith(("\t", "\n", "\r")) or text.lstrip().startswith(_FORMULA)
     return begins and not _NUMBER.fullmatch(text.strip())
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
-    """Write a table as `csv_text` renders it, and return its path. Raises UsageError where that cannot be."""
+    """Write a table as `csv_text` formats it, and return its path. Raises UsageError if that fails."""
     return write_text(path, csv_text(columns, rows))
 
 
 def write_json(path: Path, data: Any) -> Path:
-    """Write data (made plain by `plain_data`) as JSON, and return its path. Raises UsageError where that cannot be."""
+    """Write data (converted by `plain_data`) as JSON, and return its path. Raises UsageError if that fails."""
     return write_text(path, json.dumps(plain_data(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -145,7 +145,7 @@ Cells = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Emphasis:
-    """A value of a table of models: in bold where it is the best, with its groups and its interval or error."""
+    """A value of a table of models: in bold if it is the best, with its groups and its interval or error."""
 
     value: str
     bold: bool = False
@@ -186,7 +186,7 @@ _LATEX = {
 
 
 def markdown_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()) -> str:
-    """Return a table in the form of GitHub's Markdown: one line per row, numbers to the right, then the notes."""
+    """Return a table in GitHub's Markdown: one line per row, numbers right-aligned, then the notes."""
     texts = [[_markdown(value) for value in row] for row in rows]
     rule = ["---:" if right else "---" for right in numeric(columns, rows)]
     lines = [[_markdown(name) for name in columns], rule, *texts]
@@ -198,8 +198,8 @@ def markdown_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()
 def latex_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()) -> str:
     """Return a table as a LaTeX `tabular` with the rules of booktabs (the paper needs \\usepackage{booktabs}).
 
-    Long names are on several lines, so that the table of some models and tasks is no wider than a page. The notes are
-    paragraphs in small print below it.
+    Long names are set on several lines, so that a table of a few models and tasks is not wider than a page. The notes
+    are paragraphs in small print below it.
     """
     align = "".join("r" if right else "l" for right in numeric(columns, rows))
     heads = [_latex_name(column, _HEAD_WIDTH) for column in columns]
@@ -214,7 +214,7 @@ _HEAD_WIDTH, _NAME_WIDTH = 14, 24
 
 
 def _latex_stack(lines: Sequence[str]) -> str:
-    """Set lines below each other in one cell, level with the first line of the other cells."""
+    """Set lines below each other in one cell, aligned with the first line of the other cells."""
     if len(lines) == 1:
         return lines[0]
     return r"\begin{tabular}[t]{@{}l@{}}" + r"\\ ".join(map(_latex_start, lines)) + r"\end{tabular}"
@@ -241,7 +241,7 @@ def _markdown(value: Any) -> str:
 
 
 def _latex(value: Any) -> str:
-    """Render a value for LaTeX: special signs escaped, and a minus before a number set as one."""
+    """Format a value for LaTeX: special signs escaped, and a minus before a number set as a minus sign."""
     if isinstance(value, Emphasis):
         return value.latex()
     parts = _MINUS.split(_line(value))
@@ -257,4 +257,4 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "markdown": markdown_text,
     "latex": latex_text,
 }
-"""Each takes columns, rows and notes; a CSV file has no place for notes."""
+"""Each function gets columns, rows and notes; a CSV file has no notes."""

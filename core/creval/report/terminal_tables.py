@@ -1,4 +1,4 @@
-"""Tables on the terminal: rich where there is one, plain aligned columns in a pipe or file."""
+"""Prints tables: with rich on a terminal, as plain aligned columns in a pipe or file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["FIT", "GAP", "cut", "fits", "line_width", "print_table", "table_cons
 
 WIDE = 240
 FIT = 100
-"""Columns of the terminal that tables of results keep to."""
+"""The maximum width of tables of results, in columns of a terminal."""
 GAP = 3
-"""Columns of the terminal between two columns of a table, their rule included."""
+"""The width between two columns of a table, including their rule."""
 _INTERVAL = re.compile(r"\S+ to \S+")
 
 
@@ -32,12 +32,12 @@ def print_table(
     console: Console | None = None,
     fold: Sequence[str] = (),
 ) -> None:
-    """Print a table. Columns whose values are all numbers (or none) are aligned to the right.
+    """Print a table. Columns with only numbers (or None) are right-aligned.
 
-    No word and no number is broken: a text wraps between words, and where that is not enough for a narrow terminal
-    each row becomes a block of lines. A value that is a rich `Text` keeps its style; whoever makes it has made its
-    text visible. Of a table that is wider than FIT or the terminal the columns `fold` are on several lines, broken at
-    separators.
+    Words and numbers are never broken: a text wraps between words, and if that is not enough for a narrow terminal,
+    each row becomes a block of lines. A value that is a rich `Text` keeps its style; its control characters must
+    already be escaped. If a table is wider than FIT or the terminal, the columns `fold` are set on several lines,
+    broken at separators.
     """
     console = console or table_console()
     texts = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
@@ -61,9 +61,9 @@ def print_table(
 def _fold(
     names: Sequence[bool], heads: list[str], texts: list[list[Text]], most: int
 ) -> tuple[list[str], list[list[Text]]]:
-    """Return heads and texts with the columns `names` folded as little as the table needs it to keep to `most`.
+    """Return heads and texts with the columns `names` folded as little as necessary for a width of `most`.
 
-    Where no folding does, it is the first of those that make the table narrowest.
+    If no folding achieves that, the first of the narrowest results is returned.
     """
     tried = [(table_width(heads, texts), heads, texts)]
     for width in (24, 18, 14, 12, 10, 8):
@@ -76,11 +76,11 @@ def _fold(
 
 
 _PHRASE = 12
-"""Characters of a short phrase (`2 unparsed`), which stays on a line."""
+"""The most characters of a short phrase (`2 unparsed`) that stays on one line."""
 
 
 def _fold_text(text: Text, width: int, named: bool) -> Text:
-    """Set a name on lines of about `width` characters; an interval is on two lines where little room is left."""
+    """Set a name on lines of about `width` characters, or an interval on two lines if there is little space."""
     if width <= _PHRASE and _INTERVAL.fullmatch(text.plain):
         return Text(text.plain.replace(" to ", "\nto "), style=text.style)
     if not named or cell_len(text.plain) <= width:
@@ -98,18 +98,18 @@ def table_width(heads: Sequence[str], texts: Sequence[Sequence[Text]]) -> int:
 
 
 def fits(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether a table is no wider than FIT without a text that wraps."""
+    """Whether a table fits into FIT columns without wrapping."""
     return table_width(columns, [[Text(cell(value)) for value in row] for row in rows]) <= FIT
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text on one line of at most `most` columns of a terminal, with an ellipsis where it is longer."""
+    """Return a text on one line of at most `most` columns of a terminal, with an ellipsis if it was cut."""
     line = visible(" ".join(text.split()))
     return line if cell_len(line) <= most else f"{set_cell_size(line, most - 1).rstrip()}…"
 
 
 def _narrowest(texts: Sequence[Text]) -> int:
-    """How wide a column must be so that neither a word nor an interval breaks."""
+    """Return the least width of a column that breaks neither words nor intervals."""
     return max(
         (max(map(cell_len, _whole(text.plain)), default=0) for text in texts),
         default=0,
@@ -117,7 +117,7 @@ def _narrowest(texts: Sequence[Text]) -> int:
 
 
 def _whole(text: str) -> Sequence[str]:
-    """The parts of a text that stay on one line: an interval is one part."""
+    """Return the parts of a text that stay on one line; an interval is one part."""
     return [text] if _INTERVAL.fullmatch(text) else text.split()
 
 
@@ -134,11 +134,11 @@ def _print_blocks(title: str, heads: Sequence[str], rows: Sequence[Sequence[Text
 
 
 def table_console() -> Console:
-    """Return a console that is as wide as the terminal, or wide enough for any table in a pipe or file."""
+    """Return a console with the terminal's width, or wide enough for any table in a pipe or file."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=WIDE)
 
 
 def line_width(text: str) -> int:
-    """Return how many columns of a terminal the longest line of a text takes."""
+    """Return the width of the longest line of a text in columns of a terminal."""
     return max((cell_len(line) for line in text.splitlines()), default=0)

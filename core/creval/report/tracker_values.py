@@ -1,4 +1,4 @@
-"""A finished run as data of an experiment tracker: its numbers by name, and its settings."""
+"""A finished run as data for experiment trackers: its numbers by name, and its settings."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["run_numbers", "run_settings"]
 
 
 def run_numbers(results: Mapping[str, Any]) -> dict[str, float]:
-    """Return every number of `results.json` by name; nulls are left out.
+    """Return every number of `results.json` by name, without nulls.
 
-    `TASK/METRIC`, with the condition in brackets where there is one, `/ci_low`, `/ci_high` and `/n` behind it, and
-    `TASK/samples/STATUS`: how many samples ended so.
+    The names are `TASK/METRIC` (followed by the condition in brackets, if any), the same with `/ci_low`, `/ci_high` and
+    `/n`, and `TASK/samples/STATUS` for the number of samples with a status.
     """
     found: dict[str, float | None] = {}
     for task in results["tasks"]:
@@ -26,6 +26,6 @@ def run_numbers(results: Mapping[str, Any]) -> dict[str, float]:
 
 
 def run_settings(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the run of `results.json` was made with, as plain data: model, roles, seed, hashes, data."""
+    """Return the settings behind `results.json` as plain data: model, roles, seed, hashes, data."""
     tasks = {task["task"]: {key: task[key] for key in ("version", "hash", "dataset")} for task in results["tasks"]}
     return {**{key: results[key] for key in ("creval", "model", "roles", "seed", "status")}, "tasks": tasks}

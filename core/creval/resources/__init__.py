@@ -1,4 +1,4 @@
-"""Shared heavy objects: embeddings, entailment models, word lists. Each is opened when first used."""
+"""Shared heavy objects: embeddings, entailment models, word lists, each opened on first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HOMES = {"open_resource": "creval.resources.open_resource", "ResourceOptions": 
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for (PEP 562)."""
+    """Import a public name on first use (PEP 562)."""
     import importlib
 
     if name in _HOMES:

@@ -1,4 +1,4 @@
-"""What every resource receives when it is opened."""
+"""The options that every resource gets when it is opened."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ __all__ = ["ResourceOptions"]
 
 @dataclass(frozen=True, slots=True)
 class ResourceOptions:
-    """Settings of a run that reach the factory of every resource.
+    """Settings of a run that are passed to the factory of every resource.
 
     `offline` forbids the network. `cache` is the folder for vectors, models and embeddings that outlive the run
     (None: `cache_folder()`). `persist` False keeps embedded texts in memory only. `device` is the torch device
-    (`cpu`, `cuda:0`; None: the library's choice). `batch_size` texts go through an encoder at once. With
-    `trust_remote_code` program code that a model's folder or hub page brings may run; it comes from the command line
-    alone.
+    (`cpu`, `cuda:0`; None: the library's choice). An encoder gets `batch_size` texts at once. With `trust_remote_code`
+    program code from a model's folder or hub page may run; it can only be set on the command line.
     """
 
     offline: bool = False
@@ -30,5 +29,5 @@ class ResourceOptions:
 
     @property
     def folder(self) -> Path:
-        """The cache folder that holds."""
+        """The effective cache folder."""
         return self.cache if self.cache is not None else cache_folder()

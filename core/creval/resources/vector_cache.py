@@ -18,12 +18,12 @@ CREATE TABLE IF NOT EXISTS vector (
     instrument INTEGER NOT NULL, text TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (instrument, text)
 ) WITHOUT ROWID;
 """
-_CHUNK = 500  # below sqlite's limit of bound parameters
+_CHUNK = 500  # less than sqlite's limit of bound parameters
 
 
 class VectorCache:
-    """float32 vectors of one resource. A file that cannot be used is reported once and then left alone:
-    a cache may cost time, never a run.
+    """float32 vectors of one resource. An unusable file is reported once and then ignored: a faulty cache costs time,
+    but does not end a run.
     """
 
     def __init__(self, path: Path, resource: str, dimension: int) -> None:
@@ -45,7 +45,7 @@ class VectorCache:
             self._give_up(error)
 
     def read(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the vectors that are stored, by text."""
+        """Return the stored vectors by text."""
         found: dict[str, np.ndarray] = {}
         if self._connection is None:
             return found
@@ -57,14 +57,14 @@ class VectorCache:
                     f"SELECT text, value FROM vector WHERE instrument = ? AND text IN ({marks})",
                     (self._resource, *part),
                 )
-                # A row of another length can only be damage; the text is then embedded again.
+                # A row of another length must be damaged; the text is then embedded again.
                 found.update({t: np.frombuffer(v, dtype="<f4") for t, v in rows if len(v) == self._bytes})
         except sqlite3.Error as error:
             self._give_up(error)
         return found
 
     def write(self, vectors: Mapping[str, np.ndarray]) -> None:
-        """Store vectors; texts that are there already keep theirs."""
+        """Store vectors; they replace those already stored for the same texts."""
         if self._connection is None:
             return
         rows = [(self._resource, text, np.asarray(v, dtype="<f4").tobytes()) for text, v in vectors.items()]

@@ -16,7 +16,7 @@ __all__ = ["WordList", "open_word_file"]
 class WordList:
     """Distinct words in order, with membership in constant time.
 
-    `name` is the full resource name: where the words come from, how many, and a checksum.
+    `name` is the full resource name: the source of the words, their number, and a checksum.
     """
 
     def __init__(self, title: str, words: Iterable[str]) -> None:
@@ -33,7 +33,7 @@ class WordList:
 
 
 def open_word_file(model: str, options: ResourceOptions) -> WordList:
-    """`file/<path>`: one word per line, UTF-8, `.gz` allowed; empty lines and lines that start with # are left out.
+    """Open `file/<path>`: one word per line, UTF-8, `.gz` allowed; empty lines and lines starting with # are ignored.
 
     Raises MissingPartError if the file is absent or not a text.
     """

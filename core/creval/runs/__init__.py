@@ -1,3 +1,3 @@
-"""The run folder: its files, their codec and schemas, the lock. Read by reports, analyses and other people's tools."""
+"""The run folder: its files, their format and schemas, the lock. Reports, analyses and other tools read it."""
 
 from __future__ import annotations

@@ -15,21 +15,21 @@ from creval.runs.run_commands import resume_command
 
 __all__ = ["CallJournal", "CallPlace"]
 
-_OTHER_RUN = "Remove the line, or leave out --reuse, and try again."  # that run need not be resumed
+_OTHER_RUN = "Remove the line, or leave out --reuse, and try again."  # a run that need not be resumed
 
 
 class CallPlace(NamedTuple):
-    """Where a line stands: in the file of a role, from this byte on."""
+    """The position of a line: the file of a role, and the line's first byte."""
 
     role: str
     offset: int
 
 
 class CallJournal:
-    """The calls of one run. When `append` returns, a line is being written to disk. A `read_only` journal writes none.
+    """The calls of one run. When `append` returns, the system has the line; a `read_only` journal does not write.
 
-    It holds open files, no lines. A last line that a killed process left torn is dropped, or where the journal is
-    read only, passed over. Raises RunError where a file cannot be written or a line in the middle is damaged.
+    It has open files, but no lines in memory. An incomplete last line, which a killed process leaves, is removed, or
+    ignored in a read-only journal. Raises RunError if a file cannot be written or a line in the middle is damaged.
     """
 
     def __init__(self, folder: RunFolder, read_only: bool = False) -> None:
@@ -58,7 +58,7 @@ class CallJournal:
                 raise RunError(error.what, where=error.where, fix=_OTHER_RUN) from error
 
     def append(self, role: str, record: Mapping[str, Any]) -> CallPlace:
-        """Write one line and return where it stands."""
+        """Write one line and return its position."""
         if self._read_only:
             raise RunError("the calls of another run are only read", where=str(self.path))
         if role not in self._writing:
@@ -66,7 +66,7 @@ class CallJournal:
         return CallPlace(role, self._writing[role].append(record))
 
     def read(self, place: CallPlace) -> Mapping[str, Any]:
-        """Return the line at a place."""
+        """Return the line at a position."""
         if place.role not in self._reading:
             self._reading[place.role] = os.fdopen(open_plain(self._folder.calls(place.role)), "rb")
         file = self._reading[place.role]
@@ -75,7 +75,7 @@ class CallJournal:
         return record
 
     def fault(self, place: CallPlace, error: Exception) -> RunError:
-        """Return the error of a line that is no call."""
+        """Return the error for a line that is not a call."""
         file = self._folder.calls(place.role)
         with os.fdopen(open_plain(file), "rb") as lines:
             number = lines.read(place.offset).count(b"\n") + 1
@@ -83,7 +83,7 @@ class CallJournal:
         return RunError(f"the line is no recorded call ({error!r})", where=f"{file}:{number}", fix=fix)
 
     def close(self) -> None:
-        """Bring the lines to disk and close the files."""
+        """Write the lines to disk and close the files."""
         for file in self._reading.values():
             file.close()
         for appender in self._writing.values():

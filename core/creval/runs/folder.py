@@ -1,4 +1,4 @@
-"""The run folder: the place of each file, and the progress so far."""
+"""The run folder: the path of each file, and the finished samples."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 __all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
 
 FORM = 1
-"""The form of run.json and results.json that this creval writes (their key `schema`)."""
+"""The version of the format of run.json and results.json that this creval writes (their key `schema`)."""
 
 CALLS = "calls"
 _HEAD = re.compile(
     rb'\{"task":"([^"\\]*)","doc_id":"([^"\\]*)","condition":"([^"\\]*)","repeat":([0-9]+),"status":"([a-z]+)",'
 )
-"""How the lines of samples and scores begin, unless a name in them is escaped."""
+"""The beginning of lines of samples and scores, unless a name in them is escaped."""
 REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
-"""A sample or score that ended so is made again when its run is resumed."""
+"""The statuses of samples and scores that are made again when the run is resumed."""
 _HALF = re.compile(r"\.(run\.json|results\.json|.+\.jsonl|.+\.npz|[0-9a-f]{64}\.\w+)\.[0-9]+")
-"""How the files are called that take the place of others when they are whole (`replacing`)."""
+"""The names of files that replace others once they are complete (`replacing`)."""
 
 
 class DoneKeys:
-    """A set of sample keys by their hashes of 64 bits, so that a resumed run of a million samples stays small."""
+    """A set of sample keys as 64-bit hashes, so that a resumed run of a million samples needs little memory."""
 
     def __init__(self) -> None:
         self._known = PackedHashes()
@@ -53,13 +53,13 @@ class DoneKeys:
 
 
 class RunFolder:
-    """Paths of a run and its plain files."""
+    """The paths of a run, and access to its files."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._made: Sequence[Path] = ()
         self._own = False
-        self.kept: list[Path] = []  # further files that a new run wrote, to be removed where it is forgotten
+        self.kept: list[Path] = []  # further files that a new run wrote, removed by `forget`
         self.manifest = path / "run.json"
         self.results = path / "results.json"
         self.batches = path / "batches.jsonl"
@@ -67,7 +67,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path) -> RunFolder:
-        """Make a new run folder. Raises RunError where one exists already."""
+        """Create a new run folder. Raises RunError if it already is one."""
         folder = cls(path)
         folder.check_new()
         missing = _missing(path)
@@ -80,21 +80,21 @@ class RunFolder:
         return folder
 
     def check_new(self) -> None:
-        """Raises RunError where a run stands here already, or none can; ask again once the folder is locked."""
+        """Raise RunError if a run is already here, or none can be; check again once the folder is locked."""
         try:
             taken = self.manifest.exists()
         except OSError as error:  # a name that is too long, a loop of links
             raise disk_error(error, self.manifest) from error
         if taken:
             fix = "Choose another folder with --output."
-            with contextlib.suppress(RunError):  # what is no run, or another creval's, cannot be resumed
+            with contextlib.suppress(RunError):  # anything but a run, or one of another creval, cannot be resumed
                 self.read_manifest()
                 fix = f"Choose another folder with --output. {self.to_finish('Or resume this run')}"
             raise RunError("there is already a run", where=str(self.path), fix=fix)
 
     @classmethod
     def create_default(cls, root: Path, model: str, tasks: Sequence[str], now: str) -> RunFolder:
-        """Make a folder of its own under `root`, named after time, model and tasks."""
+        """Create a new folder under `root`, named after time, model and tasks."""
         words = f"{now}-{model}-{'+'.join(tasks)}"
         name = re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
         for number in itertools.count(1):
@@ -113,17 +113,17 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Open an existing run folder. Raises RunError where there is none."""
+        """Open an existing run folder. Raises RunError if there is none."""
         folder = cls(path)
         if not folder.manifest.is_file():
             raise RunError("there is no run (no run.json)", where=str(path), fix=_runs_below(path))
         return folder
 
     def forget(self, tasks: Sequence[str]) -> None:
-        """Remove the files of a new run that ended by an error before it wrote a sample or a call.
+        """Remove the files of a new run that ended with an error before it wrote a sample or a call.
 
-        Of a folder that held something before the run nothing is removed, and never a file of somebody else: a folder
-        that still holds one stays.
+        Nothing is removed from a folder that was not empty before the run. Other files are never removed, and a folder
+        with such files stays.
         """
         paid = [*(self.samples(task) for task in tasks), *(self.calls(role) for role in self.called_roles())]
         if not self._own or any(file.exists() and file.stat().st_size for file in paid):
@@ -140,7 +140,7 @@ class RunFolder:
             *self.media.glob("*"),
             *self.kept,
         ]
-        with contextlib.suppress(OSError, StrangeFileError):  # what cannot be removed stays, and hides no error
+        with contextlib.suppress(OSError, StrangeFileError):  # it stays, and must not hide the error
             for file in own:
                 remove(file)
             inner = {file.parent for file in own} - {self.path} | {self.path / name for name in ("samples", CALLS)}
@@ -151,7 +151,7 @@ class RunFolder:
                 folder.rmdir()
 
     def clear_halves(self) -> None:
-        """Remove what killed processes left half written. The folder must be locked."""
+        """Remove incomplete files of killed processes. The folder must be locked."""
         places = (self.path, *(self.path / name for name in ("samples", "scores", CALLS)))
         points = (self.checkpoint(place / "any").parent for place in places[1:])
         for file in itertools.chain.from_iterable(place.glob(".*") for place in (*places, *points, self.media)):
@@ -168,12 +168,12 @@ class RunFolder:
         return self.path / "scores" / f"{file_name(task)}.jsonl"
 
     def new_scores(self, task: str) -> Path:
-        """Return the file in which a task is scored again, until it takes the place of `scores`."""
+        """Return the file in which a task is scored again, until it replaces `scores`."""
         path = self.scores(task)
         return path.with_name(f"{path.stem}.new.jsonl")
 
     def checkpoint(self, file: Path) -> Path:
-        """Return where the checkpoint of a file of samples or scores stands. It may be removed at any time."""
+        """Return the checkpoint's path for a file of samples or scores. It may be removed at any time."""
         return self.path / "checkpoints" / file.parent.name / f"{file.stem}.npz"
 
     def calls(self, role: str) -> Path:
@@ -181,11 +181,11 @@ class RunFolder:
         return self.path / CALLS / f"{file_name(role)}.jsonl"
 
     def called_roles(self) -> list[str]:
-        """Return the roles of which calls are kept here, sorted."""
+        """Return the roles with stored calls, sorted."""
         return sorted(unquote(file.stem) for file in (self.path / CALLS).glob("*.jsonl"))
 
     def read_manifest(self) -> dict[str, Any]:
-        """Read run.json. Raises RunError where it is damaged."""
+        """Read run.json. Raises RunError if it is damaged."""
         try:
             data: dict[str, Any] = read_json(self.manifest)
         except (OSError, ValueError, RecursionError) as error:
@@ -199,15 +199,15 @@ class RunFolder:
         return data
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
-        """Write run.json whole."""
+        """Write run.json completely or not at all."""
         write_json(self.manifest, data)
 
     def write_results(self, data: Mapping[str, Any]) -> None:
-        """Write results.json whole."""
+        """Write results.json completely or not at all."""
         write_json(self.results, data)
 
     def to_finish(self, words: str = "Finish the run first") -> str:
-        """Say how the run comes to its end: `words` and the command; one that is going on comes to it by itself."""
+        """Return how to finish the run: `words` and the command, or to wait if a process is working on it."""
         if in_use(self.path):
             return "Another process is at work on the run: wait for its end."
         return f"{words}: {resume_command(self.path)}"
@@ -218,12 +218,12 @@ class RunFolder:
             yield read_sample(record)
 
     def sample_lines(self, task: str) -> Iterator[tuple[SampleKey, Line]]:
-        """Yield the lines of a task's samples with their keys, for who does not need to read every sample."""
+        """Yield the lines of a task's samples with their keys, without decoding every sample."""
         for line in whole_lines(self.samples(task)):
             yield _head(line)[0], line
 
     def rows(self, file: Path) -> Iterator[tuple[SampleKey, str, Line]]:
-        """Yield key, status and line of every whole row of a file of samples or scores."""
+        """Yield key, status and line of every complete row of a file of samples or scores."""
         for line in whole_lines(file):
             yield *_head(line), line
 
@@ -233,13 +233,13 @@ class RunFolder:
             yield read_score(record)
 
     def quick_scores(self, task: str) -> Iterator[dict[str, Any]]:
-        """Yield the lines of a task's scores, for who needs their numbers alone."""
+        """Yield a task's scores quickly, if only their numbers are needed."""
         for line in whole_lines(self.scores(task)):
             yield line.quick()
 
 
 def check_form(data: Any, path: Path) -> None:
-    """Raises RunError where a file of a run has the form of a later creval."""
+    """Raise RunError if a file of a run has the format of a later creval."""
     form = data.get("schema") if isinstance(data, dict) else None
     if isinstance(form, int) and form > FORM:
         raise RunError(
@@ -250,7 +250,7 @@ def check_form(data: Any, path: Path) -> None:
 
 
 def _is_manifest(data: Any) -> bool:
-    """Whether the parts are in it that are read before anything else."""
+    """Whether a manifest has the parts that are read before anything else."""
     if not isinstance(data, dict) or not isinstance(data.get("roles"), dict):
         return False
     kinds = (("requested", list), ("tasks", list), ("options", dict), ("status", str))
@@ -258,12 +258,12 @@ def _is_manifest(data: Any) -> bool:
 
 
 def _missing(path: Path) -> list[Path]:
-    """Return the folders that have to be made for `path`, innermost first."""
+    """Return the folders that must be created for `path`, innermost first."""
     return [each for each in (path, *path.parents) if not each.exists()]
 
 
 def _head(line: Line) -> tuple[SampleKey, str]:
-    """Return key and status of a line; where it is as creval writes lines, only its beginning is read."""
+    """Return key and status of a line; of a line in creval's usual form only the beginning is read."""
     head = _HEAD.match(line.text)
     if head is not None and line.text.endswith(b"}\n"):
         task, doc, condition, repeat, status = head.groups()

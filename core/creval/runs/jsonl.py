@@ -1,4 +1,4 @@
-"""Files of one JSON object per line that survive a crash: whole lines are appended in one write."""
+"""JSON Lines files that survive a crash: each line is appended in one write."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 class UnstorableError(RunError):
-    """A record holds NaN or something that is no plain data."""
+    """A record contains NaN or something that is not plain data."""
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
-    """Encode one record as a line. Raises UnstorableError where it holds NaN or something that is no plain data.
+    """Encode one record as a line. Raises UnstorableError if it contains NaN or something that is not plain data.
 
-    Lone surrogates, which a model may answer with, are kept by their JSON escape.
+    Lone surrogates, which may occur in answers, are kept as JSON escapes.
     """
     try:
         text = _ENCODE(record)
@@ -64,10 +64,10 @@ def dump_line(record: Mapping[str, Any]) -> bytes:
 
 
 class Appender:
-    """Appends whole lines to a file. A line is on its way to disk when `append` returns.
+    """Appends lines to a file. When `append` returns, the line has been handed to the system.
 
-    Nothing is buffered in the process, so that a killed process loses no finished line. Raises RunError where the
-    disk is full or not writable; a line written in part is taken back.
+    Nothing is buffered in the process, so a killed process loses no finished line. Raises RunError if the disk is full
+    or not writable, and removes a partially written line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,27 +78,27 @@ class Appender:
             raise disk_error(error, path) from error
 
     def append(self, record: Mapping[str, Any]) -> int:
-        """Append one record as a line and return where it begins, in bytes.
+        """Append one record as a line and return its position in bytes.
 
-        Raises UnstorableError, with nothing written, where it is no plain data.
+        Raises UnstorableError, without writing, if it is not plain data.
         """
         return self.append_line(dump_line(record))
 
     def append_line(self, line: bytes) -> int:
-        """Append a line with its end, and return where it begins, in bytes."""
+        """Append a line with its line break, and return its position in bytes."""
         start = os.lseek(self._file, 0, os.SEEK_END)
         try:
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            with contextlib.suppress(OSError):  # a torn line is dropped when the run is resumed
+            with contextlib.suppress(OSError):  # an incomplete line is removed when the run is resumed
                 os.ftruncate(self._file, start)
             raise disk_error(error, self._path) from error
         return start
 
     def close(self) -> None:
-        """Bring the lines to disk and close the file."""
+        """Write the lines to disk and close the file."""
         if self._file < 0:
             return
         descriptor, self._file = self._file, -1
@@ -111,20 +111,20 @@ class Appender:
 
 
 class DiskError(RunError):
-    """A file of a run folder cannot be written. `first` is what has to be done before anything can go on."""
+    """A file of a run folder cannot be written. `first` is the step that has to come first."""
 
     def __init__(self, what: str, path: Path, first: str, then: str) -> None:
         super().__init__(what, where=str(path), fix=f"{first}, then {then}")
         self.first = first
 
     def then(self, words: str) -> DiskError:
-        """This error with another fix: that of the writer, where resuming the run is not it."""
+        """Return this error with another second step, if resuming the run is not the right one."""
         self.fix = f"{self.first}, then {words}"
         return self
 
 
 def disk_error(error: OSError, path: Path) -> DiskError:
-    """Return the error of a file of a run folder that cannot be written, with a fix."""
+    """Return the error, with a fix, for a file of a run folder that cannot be written."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
     begun = error.errno != errno.ENAMETOOLONG and (folder / "run.json").exists()
@@ -136,7 +136,7 @@ def disk_error(error: OSError, path: Path) -> DiskError:
 
 
 def drop_torn_line(path: Path) -> bool:
-    """Cut a last line that a killed process left without its end. Returns whether there was one."""
+    """Remove an incomplete last line, which a killed process leaves. Return whether there was one."""
     try:
         descriptor = open_plain(path, os.O_RDWR)
     except FileNotFoundError:
@@ -166,7 +166,7 @@ def _too_long(path: Path, number: int | None = None) -> RunError:
 
 
 class Line(NamedTuple):
-    """A whole line of a file, with its end, not decoded yet; `number` counts from 1, `start` is its place in bytes."""
+    """A complete line of a file, not decoded yet; `number` counts from 1, `start` is its position in bytes."""
 
     text: bytes
     number: int
@@ -174,7 +174,7 @@ class Line(NamedTuple):
     path: Path
 
     def record(self) -> dict[str, Any]:
-        """Return what the line holds. Raises RunError with file and line where it is damaged."""
+        """Return the record in the line. Raises RunError with file and line if it is damaged."""
         try:
             text = self.text.decode()
             record, end = DECODE(text)
@@ -186,18 +186,18 @@ class Line(NamedTuple):
         return record
 
     def quick(self) -> dict[str, Any]:
-        """Return what `record` does, sooner; but whole numbers of more than 64 bits may have become floats."""
+        """Return the same as `record`, faster; but whole numbers of more than 64 bits may become floats."""
         try:
             record = _QUICK(self.text)
-        except ValueError:  # a damaged line, or what JSON does not know: NaN, lone surrogates
+        except ValueError:  # a damaged line, or NaN or lone surrogates, which are not valid JSON
             return self.record()
         return record if type(record) is dict else self.record()
 
 
 def whole_lines(path: Path, start: int = 0, before: int = 0) -> Iterator[Line]:
-    """Yield the lines of a file, one at a time; a torn last line is left out. A file that is not there has none.
+    """Yield the lines of a file, one at a time, without an incomplete last line; none for a missing file.
 
-    From the byte `start` on, where a line begins, after `before` others.
+    Reading begins at the byte `start`, where a line begins, after `before` others.
     """
     try:
         descriptor = open_plain(path)
@@ -218,29 +218,29 @@ def whole_lines(path: Path, start: int = 0, before: int = 0) -> Iterator[Line]:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file, one at a time; a torn last line is left out.
+    """Yield the records of a file, one at a time, without an incomplete last line.
 
-    Raises RunError with file and line where a line in the middle is damaged.
+    Raises RunError with file and line if a line in the middle is damaged.
     """
     for line in whole_lines(path):
         yield line.record()
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield what `read_lines` does, each record with the number of its line, from 1."""
+    """Yield the records of `read_lines`, each with its line number, from 1."""
     for line in whole_lines(path):
         yield line.number, line.record()
 
 
 def read_placed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield what `read_lines` does, each record with the byte at which its line begins."""
+    """Yield the records of `read_lines`, each with the position of its line in bytes."""
     for line in whole_lines(path):
         yield line.start, line.record()
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a file next to `path` that takes its place when it is whole, and goes where it is not. Raises RunError."""
+    """Yield a new file next to `path`, which replaces it when complete, and is removed otherwise. Raises RunError."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open_new(beside) as file:
@@ -255,7 +255,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
-    """Rewrite a file with the records for which `keep` is true, whole or not at all; lines stay as they are."""
+    """Rewrite a file with the records for which `keep` is true, completely or not at all; lines stay unchanged."""
     with replacing(path) as target, os.fdopen(open_plain(path), "rb") as source:
         for line in source:
             if line.endswith(b"\n") and keep(DECODE(line.decode())[0]):
@@ -263,7 +263,7 @@ def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
 
 
 def cut_out(path: Path, parts: Iterable[tuple[int, int]]) -> None:
-    """Rewrite a file without these parts (from, to; in bytes, rising), whole or not at all."""
+    """Rewrite a file without these parts (from, to; in bytes, ascending), completely or not at all."""
     with replacing(path) as target, os.fdopen(open_plain(path), "rb") as source:
         for start, end in parts:
             target.writelines(pieces(source, start - source.tell()))
@@ -272,14 +272,14 @@ def cut_out(path: Path, parts: Iterable[tuple[int, int]]) -> None:
 
 
 def pieces(file: BinaryIO, count: int) -> Iterator[bytes]:
-    """Yield the next `count` bytes of a file, or as many as there are, piece by piece."""
+    """Yield the next `count` bytes of a file (or fewer at its end), piece by piece."""
     while count > 0 and (piece := file.read(min(count, _PIECE))):
         yield piece
         count -= len(piece)
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    """Write a JSON file whole or not at all (a temporary file is renamed). Raises RunError for NaN and a full disk."""
+    """Write a JSON file completely or not at all (by renaming). Raises RunError for NaN and a full disk."""
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""`agreement.json` of a run folder: how far its judges agreed with people's labels, and what the results say of it."""
+"""`agreement.json` of a run folder: the agreement of its judges with people's labels, and the notes in its results."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from creval.runs.jsonl import write_json
 __all__ = ["WARNING", "Labelled", "people_notes", "read_labelled", "write_labelled"]
 
 Labelled = Mapping[str, Mapping[str, Any]]
-"""By task and score: `n` answers that have a label, `kappa`, `spearman`, and the `instruments` that judged them."""
+"""By task and score: the number `n` of labelled answers, `kappa`, `spearman`, and the judge's `instruments`."""
 
 WARNING = "WARNING: "
-"""How a note begins that a report repeats."""
+"""The beginning of a note that reports repeat."""
 
 _FILE = "agreement.json"
 _LEAST = 20
-"""With labels of fewer answers than this the warning stays."""
+"""The least number of labelled answers that removes the warning."""
 
 
 def read_labelled(folder: Path) -> Labelled:
-    """Return what was measured in a run; nothing where the file is absent or cannot be read."""
+    """Return the agreement measured in a run; empty if the file is absent or cannot be read."""
     try:
         found = read_json(folder / _FILE)
     except (OSError, ValueError, CrevalError):
@@ -34,13 +34,13 @@ def read_labelled(folder: Path) -> Labelled:
 
 
 def write_labelled(folder: Path, task: str, score: str, found: Mapping[str, Any]) -> None:
-    """Add what was measured of one score to what the run has already."""
+    """Add the agreement of one score to that of the run."""
     known = read_labelled(folder)
     write_json(folder / _FILE, {**known, task: {**known.get(task, {}), score: found}})
 
 
 def people_notes(scores: Sequence[str], labelled: Mapping[str, Any], instruments: Mapping[str, str]) -> list[str]:
-    """Return a note for the scores whose judge nobody compared with people, and one for each that was compared."""
+    """Return a note on the scores whose judge was not compared with people, and one for each score that was."""
     known = {score: labelled[score] for score in scores if _measured(labelled.get(score), instruments)}
     unknown = [score for score in scores if score not in known]
     notes = [f"{score}: people and judge agree on {_said(found)}" for score, found in known.items()]
@@ -54,7 +54,7 @@ def people_notes(scores: Sequence[str], labelled: Mapping[str, Any], instruments
 
 
 def _measured(found: Any, instruments: Mapping[str, str]) -> bool:
-    """Whether labels were compared with a score, by the instruments in use."""
+    """Whether a score was compared with labels, with the instruments in use."""
     return isinstance(found, dict) and found.get("instruments") == dict(instruments) and _enough(found.get("n"))
 
 

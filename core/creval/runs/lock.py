@@ -1,4 +1,4 @@
-"""One process a run folder: the second is refused, a dead process leaves nothing behind."""
+"""The lock of a run folder: a second process is refused, and a dead process leaves no lock."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from creval.runs.jsonl import disk_error
 __all__ = ["LOCK", "RunLock", "in_use", "is_locked"]
 
 LOCK = ".lock"
-"""The name of the lock's file in a run folder."""
+"""The name of the lock file in a run folder."""
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a living process, this one or another, is at work on a run."""
+    """Whether a living process, this one or another, is working on a run."""
     return _holder(folder) is not None
 
 
 def in_use(folder: Path) -> bool:
-    """Whether another process is at work on a run."""
+    """Whether another process is working on a run."""
     return _holder(folder) not in (None, str(os.getpid()).encode())
 
 
 def _holder(folder: Path) -> bytes | None:
-    """Return what the lock's file says of the process that holds it; None where no process does."""
+    """Return the id in the lock file if a process holds the lock, else None."""
     try:
         descriptor = open_plain(folder / LOCK)
     except (OSError, StrangeFileError):
@@ -44,11 +44,10 @@ def _holder(folder: Path) -> bytes | None:
 
 
 class RunLock:
-    """An advisory lock on `<folder>/.lock`, held as long as the process lives.
+    """An advisory lock on `<folder>/.lock`.
 
-    The kernel drops it when the process ends, however it ends, so kill -9 never leaves a stale lock. The file holds
-    the process id for the message only. Raises RunError where another process holds it, or the folder
-    cannot be written.
+    The kernel releases it however the process ends, so kill -9 never leaves a stale lock. The file contains the process
+    id only for messages. Raises RunError if another process holds the lock, or the folder cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:

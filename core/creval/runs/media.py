@@ -1,4 +1,4 @@
-"""The images, audio and files of a run's messages: each once, in media/<sha256>.<ending>."""
+"""The images, audio and files of a run's messages, each stored once in media/<sha256>.<extension>."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class MediaFolder:
-    """The folder `media` of a run. It may be somebody else's: only files of the right name and digest are read."""
+    """The folder `media` of a run, perhaps a foreign one: only files with the right name and digest are read."""
 
     def __init__(self, run: Path) -> None:
         self.path = run / MEDIA
         self._kept: set[str] = set()
 
     def keep(self, media: Iterable[MediaPart]) -> None:
-        """Write the bytes that are not there yet. Raises RunError where they cannot be written."""
+        """Write media that are not stored yet. Raises RunError if they cannot be written."""
         for part in media:
             if not part.data or part.digest in self._kept:
                 continue
@@ -43,7 +43,7 @@ class MediaFolder:
             self._kept.add(part.digest)
 
     def join(self, other: Path) -> None:
-        """Take in the media of another run. Raises RunError where one is no plain file, or cannot be written."""
+        """Copy the media of another run. Raises RunError if one is not a regular file, or cannot be written."""
         if not is_there(other / MEDIA):
             return
         try:
@@ -52,9 +52,9 @@ class MediaFolder:
             raise disk_error(error, self.path) from error
 
     def find(self, part: Mapping[str, Any], most: int = MAX_MEDIA) -> bytes | None:
-        """Return the bytes of a part by what a sample says of it; None where they are not here, or others.
+        """Return the bytes of a sample's part, or None if they are missing or differ.
 
-        Raises StrangeFileError where the file is a link, no plain file, or larger than `most` bytes.
+        Raises StrangeFileError if the file is a link, not a regular file, or larger than `most` bytes.
         """
         digest = part.get("sha256")
         if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):

@@ -35,14 +35,14 @@ Row = TypeVar("Row", Sample, ScoreRecord)
 
 _ENDED = ("done", "budget")
 _NUMBERS = ("cost", "latency", "attempts")
-_PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
+_PLANNED = ("conditions", "repeats", "planned")  # the keys of a task in the manifest that concern its rows
 
 
 def open_run(folder: str | Path, as_stored: bool = False) -> Run:
-    """Open a run folder to read it; nothing but run.json is read yet.
+    """Open a run folder for reading; only run.json is read yet.
 
-    Where its tasks store docs by reference, samples and scores are read with their texts, which needs the data;
-    `as_stored` reads what the folder holds. Raises RunError where there is no run, or its run.json is damaged.
+    If its tasks store docs by reference, samples and scores are read with their texts, which needs the data;
+    `as_stored` reads them as stored. Raises RunError if there is no run, or if its run.json is damaged.
 
     Example:
         run = creval.open_run("runs/mine")
@@ -54,10 +54,10 @@ def open_run(folder: str | Path, as_stored: bool = False) -> Run:
 
 
 def open_runs(folders: Sequence[str | Path], as_stored: bool = False) -> list[Run]:
-    """Open the runs of an analysis: at least one, each named once, each come to its end.
+    """Open the runs of an analysis: at least one, each named once, each finished.
 
-    Raises UsageError where none is named, RunError where one is none, did not come to its end, or is named twice (also
-    by two names).
+    Raises UsageError if none is named, RunError if one is not a run, is not finished, or is named twice (also by two
+    names).
     """
     if not folders:
         raise UsageError("no run is named", where="RUNS", fix="Name run folders, for example: runs/*")
@@ -75,11 +75,11 @@ def open_runs(folders: Sequence[str | Path], as_stored: bool = False) -> list[Ru
 
 
 class Run:
-    """A run folder. Files are read when they are asked for, and samples and scores one at a time.
+    """A run folder. Files are read on access, samples and scores one at a time.
 
-    Whoever reads all samples or scores of a task gets a RunError, with file and line, of a row that is damaged,
-    occurs twice or belongs to no sample of the run, and of rows that a finished run has lost. Where docs were
-    stored by reference, it is DataError where the data are not there, and RunError where they are others.
+    Reading all samples or scores of a task raises RunError, with file and line, for a row that is damaged, occurs twice
+    or belongs to no sample of the run, and for rows that a finished run has lost. If docs are stored by reference, it
+    raises DataError if the data are missing, and RunError if they have changed.
     """
 
     def __init__(self, files: RunFolder, as_stored: bool = False) -> None:
@@ -92,7 +92,7 @@ class Run:
         return f"Run({str(self.folder)!r}: {self.model}, {self.status}, {some(self.tasks)})"
 
     def _repr_html_(self) -> str:
-        """A table of the metrics; of a run without them, what `repr` says."""
+        """Return a table of the metrics, or the `repr` of a run without metrics."""
         title = f"{self.model}, {self.status} ({self.folder.name})"
         return metrics_table(title, self.results) if self._files.results.is_file() else html_table(repr(self), (), ())
 
@@ -107,12 +107,12 @@ class Run:
         return self.tasks
 
     def as_stored(self) -> Run:
-        """This run, read as its folder holds it: with references where its tasks store docs by reference."""
+        """This run, read as stored: with references if its tasks store docs by reference."""
         return self if self._as_stored else Run(self._files, as_stored=True)
 
     @property
     def model(self) -> str:
-        """The model that answered, as it was named."""
+        """The model that answered, as named by the user."""
         return str(self.manifest["roles"]["target"])
 
     @property
@@ -124,24 +124,24 @@ class Run:
     def status(self) -> str:
         """`done`, `budget` (stopped by its limit), `interrupted`, `failed` or `running`.
 
-        A run that says `running` though no process works on it was killed: it is `interrupted`.
+        A run whose manifest says `running` but which no process is working on was killed: it is `interrupted`.
         """
         status = str(self.manifest["status"])
         return "interrupted" if status == "running" and not is_locked(self.folder) else status
 
     @property
     def resume_command(self) -> str:
-        """The whole command that resumes the run, for what a message advises."""
+        """The complete command that resumes the run, for messages."""
         return resume_command(self.folder, self.manifest)
 
     @property
     def score_command(self) -> str:
-        """The command that scores its saved answers again, whole."""
+        """The complete command that scores its saved answers again."""
         return score_command(self.folder, self.manifest)
 
     @cached_property
     def results(self) -> Mapping[str, Any]:
-        """Results.json as plain data. Raises RunError where the run did not come to its end, or it is damaged."""
+        """results.json as plain data. Raises RunError if the run is not finished, or if the file is damaged."""
         path = self._files.results
         again = f"Write it again: {self.score_command}"
         try:
@@ -167,7 +167,7 @@ class Run:
         raise RunError(f"there are no results of {task!r}", where=str(self.folder), fix=self._again())
 
     def need_ended(self) -> None:
-        """Raises RunError where the run did not come to its end, so that numbers over it would be of a part of it."""
+        """Raise RunError if the run is not finished, as numbers over it would only cover a part of it."""
         if self.status not in _ENDED:
             raise self._unfinished(f"the run did not come to its end ({self.status})")
         if not self._files.results.is_file():
@@ -177,7 +177,7 @@ class Run:
         """Yield the samples of a task (all tasks), in the order in which they ended.
 
         The status of a sample is its final one: an answer that no parser could read is `unparsed` once it is scored.
-        `status` leaves only those of that status. Raises UnknownNameError for a task or status that is none.
+        `status` selects samples of that status. Raises UnknownNameError for an unknown task or status.
         """
         wanted = _status(status)
         for name in self._names(task):
@@ -190,9 +190,9 @@ class Run:
                     yield self._sample(one)
 
     def scores(self, task: str | None = None, status: Status | str | None = None) -> Iterator[ScoreRecord]:
-        """Yield the scores of a task (all tasks): one per sample that was made, also of those without a number.
+        """Yield the scores of a task (all tasks): one per sample, also for those without a number.
 
-        `status` leaves only those of that status. Raises UnknownNameError for a task or status that is none.
+        `status` selects those of that status. Raises UnknownNameError for an unknown task or status.
         """
         wanted = _status(status)
         for name in self._names(task):
@@ -201,11 +201,11 @@ class Run:
                     yield score
 
     def has_scores(self, task: str) -> bool:
-        """Whether a task of the run was scored, be it in part."""
+        """Whether a task of the run was scored, at least in part."""
         return is_there(self._files.scores(task))
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the calls to other roles than the target, as calls/ holds them. Raises RunError for a damaged line."""
+        """Yield the calls to other roles than the target, as stored in calls/. Raises RunError for a damaged line."""
         journal = CallJournal(self._files, read_only=True)
         try:
             for _, record in journal.lines():
@@ -229,11 +229,11 @@ class Run:
                 )
 
     def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
-        """Return one flat row per sample: model, task, doc, condition, repeat, status, and what was asked and answered.
+        """Return one flat row per sample: model, task, doc, condition, repeat, status, questions and answers.
 
-        `qualified` distinguishes tasks of one name (`association/rat`).
-        `input`, `target` (the right answer that the doc states), `answer` (as read), `output`, the reason, tokens, cost
-        in US dollars, seconds, and every score under its name.
+        `qualified` distinguishes tasks with the same name (`association/rat`). The other columns are `input`, `target`
+        (the doc's right answer), `answer` (as parsed), `output`, the reason, tokens, cost in US dollars, seconds, and
+        every score under its name.
         """
         rows = []
         for name in self._names(task):
@@ -246,7 +246,7 @@ class Run:
     def metric_rows(self, task: str | None = None) -> list[dict[str, Any]]:
         """Return one flat row per metric and condition: model, task, metric, value, interval, n, counts by status.
 
-        `qualified` distinguishes tasks of one name (`association/rat`).
+        `qualified` distinguishes tasks with the same name (`association/rat`).
         """
         return [
             {
@@ -273,7 +273,7 @@ class Run:
 
     @cached_property
     def _texts(self) -> RunTexts:
-        from creval.runs.text_references import RunTexts  # it knows tasks and data, which most runs are read without
+        from creval.runs.text_references import RunTexts  # imported late: needs tasks and data, unlike most runs
 
         return RunTexts(self.manifest, self.folder)
 
@@ -295,7 +295,7 @@ class Run:
         return [task]
 
     def _qualified(self, task: str) -> str:
-        """The name that distinguishes a task from another plugin's of the same short name."""
+        """Return the name that distinguishes a task from another plugin's with the same short name."""
         return str(self._asked(task)["qualified"])
 
     def _asked(self, task: str) -> Mapping[str, Any]:
@@ -305,7 +305,7 @@ class Run:
         raise UnknownNameError("task", task, self.tasks, where=str(self.folder), hint=f"It has: {_list(self.tasks)}.")
 
     def _rows(self, task: str, path: Path, read: Callable[[Mapping[str, Any]], Row]) -> Iterator[tuple[int, Row]]:
-        """Yield line number and row, each checked; at the end, whether a finished run has lost any."""
+        """Yield line number and row, each checked; at the end, check whether a finished run has lost rows."""
         entry = self._asked(task)
         conditions = {str(condition["name"]) for condition in entry["conditions"]}
         seen = DoneKeys()

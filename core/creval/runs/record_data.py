@@ -1,4 +1,4 @@
-"""Samples and scores as the plain data of their files, and back."""
+"""Converts samples and scores to the plain data of their files, and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _key_data(key: SampleKey) -> dict[str, Any]:
 
 
 def sample_data(sample: Sample) -> dict[str, Any]:
-    """Return a sample as plain data, without what is empty."""
+    """Return a sample as plain data, without empty members."""
     data = _key_data(sample.key)
     data["status"] = sample.status.value
     data["seed"] = sample.seed
@@ -76,7 +76,7 @@ def read_sample(record: Mapping[str, Any]) -> Sample:
 
 
 def read_faults(record: Mapping[str, Any]) -> list[ComponentFault]:
-    """Return the faults of components that a line of samples/ or scores/ records."""
+    """Return the faults of components in a line of samples/ or scores/."""
     names = ComponentFault._fields
     return [ComponentFault(*(str(fault.get(name, "")) for name in names)) for fault in record.get("faults", ())]
 
@@ -96,7 +96,7 @@ def _read_call(call: Mapping[str, Any]) -> CallRecord:
 
 
 def score_data(score: ScoreRecord) -> dict[str, Any]:
-    """Return a score as plain data, without what is empty."""
+    """Return a score as plain data, without empty members."""
     data = _key_data(score.key) | {"status": score.status.value, "scores": dict(score.scores)}
     optional = {"value": score.value, "route": score.route, "reason": score.reason, "details": dict(score.details)}
     if score.missing:

@@ -1,7 +1,4 @@
-"""The metrics of a task as plain data that shows itself shortly: in a shell, and as a table in a notebook.
-
-Rows of runs for notebooks: flat, and as data frames.
-"""
+"""The metrics of a task as mappings with a short `repr`, and as tables, flat rows and data frames for notebooks."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ _NESTED = ("name", "counts", "definition", "tasks")
 
 
 def flat_metric(metric: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a metric of results.json fits into one row, with the counts by status; not what it is made of."""
+    """Return a metric of results.json as one flat row with the counts by status, without its definition."""
     return {key: value for key, value in metric.items() if key not in _NESTED} | dict(metric["counts"])
 
 
 def namesakes(runs: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the tasks of several results.json that share a short name, by it: `association/rat` and `local/rat`."""
+    """Return the tasks of several results.json that share a short name, by it: `association/rat`, `local/rat`."""
     found: dict[str, dict[str, None]] = {}
     for results in runs:
         for task in results["tasks"]:
@@ -45,7 +42,7 @@ def data_frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
 
 _COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "not scored")
 
-_ROWS = 40  # of a table in a notebook
+_ROWS = 40  # rows of a table in a notebook
 
 
 class Metric(dict[str, Any]):
@@ -88,7 +85,7 @@ def metrics_table(title: str, results: Mapping[str, Any]) -> str:
 
 
 def _table(title: str, rows: Sequence[Sequence[Any]]) -> str:
-    """A column that holds nothing is left out."""
+    """Return a table without empty columns."""
     columns, found = without_empty(_COLUMNS, rows)
     below = [f"and {len(rows) - _ROWS} more: see to_rows()"] if len(rows) > _ROWS else []
     return html_table(title, columns, found[:_ROWS], below)

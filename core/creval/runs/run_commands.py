@@ -1,4 +1,4 @@
-"""The whole commands that resume a run or score it again, so that users can type what a message advises."""
+"""The complete commands that resume a run or score it again, for messages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from creval.opener import read_json
 __all__ = ["CONSENTS", "resume_command", "score_command"]
 
 CONSENTS = ("allow_code_execution", "trust_remote_code")
-"""Options that let foreign code run: given on this very command line, whatever a file says."""
+"""Options that allow foreign code to run: they count only on the command line, not in files."""
 
 
 def resume_command(folder: Path, manifest: Mapping[str, Any] | None = None, also: str = "") -> str:
-    """Return the command that resumes a run, with the words `also` after it; without a manifest run.json is read.
+    """Return the command that resumes a run, followed by the words `also`; without a manifest run.json is read.
 
-    Where the run was allowed to run programs, it allows that again; where its address is not stored whole, it asks for
-    it; a run of a person is played.
+    It allows programs to run if the run was allowed to, has a placeholder for an address that is not stored completely,
+    and is `creval play` for a run of a person.
     """
     about = _read(folder) if manifest is None else manifest
     options = about.get("options", {})
@@ -46,7 +46,7 @@ def _run(folder: Path, options: Mapping[str, Any]) -> list[str]:
 
 
 def _read(folder: Path) -> Mapping[str, Any]:
-    """Return what run.json says; nothing where it says nothing that can be read."""
+    """Return the content of run.json; empty if it cannot be read."""
     try:
         data = read_json(folder / "run.json")
     except (OSError, ValueError, RecursionError, RunError):

@@ -1,4 +1,4 @@
-"""A sample as one flat row: what was asked, the right answer, what was answered and read, scores, tokens and cost."""
+"""A sample as one flat row: question, right answer, answer, parsed value, scores, tokens and cost."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from creval.types.sample import CallRecord, Sample, ScoreRecord
 __all__ = ["sample_row", "target_of"]
 
 _TARGETS = ("target", "solution", "answer", "gold", "truth", "label")
-"""Fields of a doc that hold its right answer, by the first that is there."""
+"""Fields of a doc that may hold its right answer; the first one present counts."""
 
 
 def target_of(doc: Mapping[str, Any]) -> Any:
-    """Return the right answer that a doc states: its `target`, else `solution`, `answer` ...; None without one."""
+    """Return the right answer in a doc: its `target`, else `solution`, `answer` ..., or None."""
     return next((doc[name] for name in _TARGETS if name in doc), None)
 
 
 def sample_row(sample: Sample, score: ScoreRecord | None) -> dict[str, Any]:
     """Return a sample as a flat row of texts and numbers.
 
-    `input` is the last message to the target in its first call, `target` the right answer that the doc states, `answer`
-    what the parsers read, `output` the texts of the model. Lists and mappings are JSON. Tokens and cost (US dollars,
-    None where no price is known) are those of the target's calls, `seconds` the time from the first request to the last
-    answer. The scores follow under their own names. What is stored by reference is None.
+    `input` is the last message to the target in its first call, `target` the doc's right answer, `answer` the parsed
+    value, `output` the texts of the model. Lists and mappings are JSON. Tokens and cost (US dollars, None without a
+    known price) are those of the target's calls, `seconds` the time from the first request to the last answer. The
+    scores follow under their names. Values stored by reference are None.
     """
     target = [call for call in sample.calls if call.role == "target"]
     return {
@@ -46,7 +46,7 @@ def sample_row(sample: Sample, score: ScoreRecord | None) -> dict[str, Any]:
 
 
 def _cost(calls: list[CallRecord]) -> float | None:
-    """Return what calls cost together in US dollars; None where there are none, or the price of one is not known."""
+    """Return the sum of the calls' cost in US dollars; None without calls, or if the price of one is unknown."""
     costs = [call.reply_data.get("cost") for call in calls if call.reply_data]
     return None if not costs or None in costs else sum(float(cost or 0) for cost in costs)
 

@@ -1,4 +1,4 @@
-"""The runs in the folder of a sweep: commands take that folder wherever they take runs."""
+"""The runs in the folder of a sweep, which commands accept in place of runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ SWEEP_FILE = "sweep.yaml"
 
 
 def expand_runs(places: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Return run folders; in the place of a folder of runs those in it that have results.
+    """Return (run folders, unfinished runs); a folder of runs is replaced by the runs in it that have results.
 
-    Second come its runs without results. A path that is neither a run nor a folder of runs is returned as it is.
+    Its runs without results are the second value. A path that is neither a run nor a folder of runs is returned
+    unchanged.
     """
     found: list[Path] = []
     unfinished: list[Path] = []
@@ -31,9 +32,9 @@ def expand_runs(places: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def without_leftovers(places: Sequence[Path]) -> list[Path]:
-    """Return the paths without what a sweep leaves next to its runs, so that `runs/many/*` names the runs alone.
+    """Return the paths without the files of a sweep next to its runs, so that `runs/many/*` means only the runs.
 
-    A sweep.yaml without a run next to it stands for its folder.
+    A sweep.yaml without a run next to it is replaced by its folder.
     """
     named = {place.absolute().parent for place in places if _is_run(place)}
     named = {folder for folder in named if (folder / SWEEP_FILE).is_file()}
@@ -42,7 +43,7 @@ def without_leftovers(places: Sequence[Path]) -> list[Path]:
 
 
 def runs_of_sweep(folder: Path) -> list[Path]:
-    """Return the run folders right below a folder, in the order of its sweep.yaml; empty where there are none."""
+    """Return the run folders directly below a folder, in the order of its sweep.yaml; empty if there are none."""
     if not folder.is_dir():
         return []
     below = [each for each in sorted(folder.iterdir()) if not each.name.startswith(".") and _is_run(each)]
@@ -51,7 +52,7 @@ def runs_of_sweep(folder: Path) -> list[Path]:
 
 
 def run_names(models: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a folder name for each model of a sweep, no two alike. `models` are names, each with its label or ''."""
+    """Return distinct folder names for the models of a sweep. `models` are names, each with its label or ''."""
     names: list[str] = []
     for model, label in models:
         name = label or re.sub(r"[^A-Za-z0-9_.+-]+", "_", model).strip(".")[:100]
@@ -64,7 +65,7 @@ def run_names(models: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _stated(file: Path) -> list[str]:
-    """Return the names of the runs that a sweep's file states; none where it cannot be read."""
+    """Return the names of the runs in a sweep's file; none if it cannot be read."""
     if not file.is_file():
         return []
     root = read_yaml(file).root

@@ -1,4 +1,4 @@
-"""The copies of its tasks that a run folder holds, and when they are read in place of the files that it names."""
+"""The copies of tasks in a run folder, and when they replace the files that the run names."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["TASKS", "tasks_here"]
 
 _LOG = logging.getLogger("creval")
 TASKS = "tasks"
-"""The folder within a run's that holds them."""
+"""The folder for them in a run folder."""
 
 
 def tasks_here(folder: RunFolder, requested: Sequence[str], own: bool = True) -> list[str]:
-    """Return the tasks of a run as they can be loaded here: a file that is gone is replaced by the run's own copy.
+    """Return the tasks of a run as they can be loaded here: a missing file is replaced by the run's copy.
 
-    Of a run that was not made here (`own` is false) no file outside of its folder is read. Raises UntrustedError where
-    the folder holds no copy of one.
+    For a run that was not made here (`own` is false) no file outside of its folder is read. Raises UntrustedError if
+    the folder has no copy of one.
     """
     found = []
     for name in requested:

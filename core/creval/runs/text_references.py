@@ -1,9 +1,7 @@
-"""The texts of a run that stores its docs by reference, put back from the data where these are present.
+"""Runs that store their docs by reference: replacing texts by digests, and restoring them from the data.
 
-A sample of a task that may not store its docs (`store: reference`), as the run folder holds it.
-
-In place of the doc, and of each message that is not a model's own answer, it holds digests. Answers, verdicts, reports
-and errors are stored as they are.
+A task with `store: reference` may not store its docs: the run folder has digests in place of the doc, and of each
+message that is not a model's answer. Answers, verdicts, reports and errors are stored unchanged.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ def _part_reference(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tool_reference(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool by its name and digest: what it says of itself may be made from the doc."""
+    """Return a tool by its name and digest: its description may be made from the doc."""
     return dict(tool) if "digest" in tool else {"name": tool["name"], **_digested(tool)}
 
 
@@ -89,9 +87,9 @@ def settings_reference(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def by_reference(sample: Sample) -> Sample:
-    """Return a sample as it is stored: without its doc, and without messages other than models' earlier answers.
+    """Return a sample as stored: without its doc, and without messages other than models' earlier answers.
 
-    Raises UnstorableError where its doc or settings are nested too deeply.
+    Raises UnstorableError if its doc or settings are nested too deeply.
     """
     try:
         said = {text for call in sample.calls for text in _said(call)}
@@ -102,7 +100,7 @@ def by_reference(sample: Sample) -> Sample:
 
 
 def _said(call: CallRecord) -> Sequence[str]:
-    if call.reply_data is None or call.output is not None:  # texts that the task gave are no answers
+    if call.reply_data is None or call.output is not None:  # texts of the task are not answers
         return ()
     return [text for each in call.reply_data["completions"] for text in (each["text"], each.get("raw")) if text]
 
@@ -120,7 +118,7 @@ def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
 
 
 def _without_text(completion: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a given text with its tokens' log-probabilities alone."""
+    """Return a completion for a text of the task, with only its tokens' log-probabilities."""
     tokens = [
         ["", each[1], [["", at] for _, at in each[2]]] if each[2:] else ["", each[1]] for each in completion["logprobs"]
     ]
@@ -141,7 +139,7 @@ def _digested(value: Any) -> Any:
 def with_doc(sample: Sample, dataset: Dataset) -> Sample:
     """Return a sample with its doc.
 
-    Raises RunError where the data hold another doc, DataError where they hold none.
+    Raises RunError if the data have another doc, DataError if they have none.
     """
     if sample.doc_digest is None:
         return sample
@@ -156,7 +154,7 @@ def with_doc(sample: Sample, dataset: Dataset) -> Sample:
 
 
 def with_media(sample: Sample, dataset: Dataset) -> Sample:
-    """Return a sample whose doc has its images, audio and files at hand, where the data hold the same doc."""
+    """Return a sample whose doc has its images, audio and files, if the data have the same doc."""
     if not dataset.media_fields or (place := dataset.find(sample.key.doc)) is None:
         return sample
     fields = dataset[place].fields
@@ -164,9 +162,9 @@ def with_media(sample: Sample, dataset: Dataset) -> Sample:
 
 
 def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
-    """Return a sample as `with_doc` does, with the text of each message that a prompt of the task gives for the doc.
+    """Return a sample as `with_doc` does, with the text of each message that a prompt of the task renders for the doc.
 
-    A message that a protocol made of more than the doc keeps its digest.
+    A message that a protocol made from more than the doc keeps its digest.
     """
     whole = with_doc(sample, dataset)
     if sample.doc_digest is None:
@@ -177,12 +175,12 @@ def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
             rendered = [each.to_json()["content"] for each in render_prompt(task, name, whole.doc)]
             texts |= {content_digest(content): content for content in rendered}
         except CrevalError:
-            continue  # it needs what only the protocol knew
+            continue  # it needs values that only the protocol had
     return replace(whole, calls=[_filled(call, texts) for call in whole.calls])
 
 
 class RunTexts:
-    """The samples of a run with their texts; tasks and data are opened when they are first needed."""
+    """The samples of a run with their texts; tasks and data are opened on first use."""
 
     def __init__(self, manifest: Mapping[str, Any], folder: Path) -> None:
         self._manifest = manifest
@@ -192,8 +190,8 @@ class RunTexts:
     def sample(self, sample: Sample) -> Sample:
         """Return a sample `with_texts`.
 
-        Raises TaskError, DataError, UnknownNameError where task or data are gone, UntrustedError where a run that was
-        not made here names files elsewhere.
+        Raises TaskError, DataError, UnknownNameError if task or data are missing, UntrustedError if a run that was not
+        made here names files elsewhere.
         """
         return with_texts(sample, *self._parts(sample.key.task))
 

@@ -1,9 +1,10 @@
-"""Whether what a run folder or run file names may act on this machine: it may be somebody else's.
+"""Decides whether a run folder or run file, which may come from somebody else, may control this machine.
 
-What a run is (tasks, models, settings, seeds) is taken from the file. What acts here, or decides where a key goes
-(addresses, key variables, executors, paths outside of the file's folder), is taken from the command line; from a file
-where this installation wrote it (`made_here`, a digest keyed by the user's own key), or where the user trusted it once
-(`--trust`). A key may always go to the provider's own address, to one that the environment names, and to loopback.
+Tasks, models, settings and seeds are always taken from the file. Entries that act on this machine or decide where a key
+is sent (addresses, key variables, executors, paths outside of the file's folder) are taken from the command line. They
+are taken from the file only if this installation wrote it (`made_here`, a digest keyed by the user's own key), or if
+the user trusted it (`--trust`). A key may always be sent to the provider's own address, to one that the environment
+names, and to loopback.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from creval.user_folders import STATE, State
 __all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "made_here", "names_a_file"]
 
 MADE_HERE = "made_here"
-"""The key of run.json, run.yaml and sweep.yaml that holds the keyed digest."""
+"""The key of the keyed digest in run.json, run.yaml and sweep.yaml."""
 _ACTING = ("base_url", "executor", "executor_options", "cache_folder", "data", "reuse", "generation", "conditions")
 _PLAIN_EXECUTOR = "local"
 _OWN = ("model", "base_url")
@@ -41,7 +42,7 @@ _TRUSTED: ContextVar[frozenset[str]] = ContextVar("creval_trusted", default=froz
 
 
 class UntrustedError(UsageError):
-    """A file names what it may not decide. `file` is the one to trust, `command` what the user wants to do."""
+    """A file has entries that need trust. `file` is the file to trust, `command` the user's command."""
 
     def __init__(self, what: str, file: Path, command: str) -> None:
         super().__init__(what, where=str(file))
@@ -49,12 +50,12 @@ class UntrustedError(UsageError):
         self.advise(command)
 
     def advise(self, command: str) -> None:
-        """Let the fix be this command with trust in the file."""
+        """Set the fix to this command with `--trust` for the file."""
         self.fix = f"Give that on the command line, or if you trust it: {command} --trust {shlex.quote(str(self.file))}"
 
 
 class Named(NamedTuple):
-    """What a file names that acts: the option's name (`data.drat`: of a mapping) and its value."""
+    """An entry of a file that needs trust: the option's name (`data.drat` for a mapping) and its value."""
 
     option: str
     value: str
@@ -65,10 +66,10 @@ class Named(NamedTuple):
 
 
 class Claims:
-    """What a run.json (`of_run`) or a run file (`of_file`) names, and whether it may.
+    """The entries of a run.json (`of_run`) or a run file (`of_file`) that need trust.
 
-    `file` is what a message names and `--trust` takes, `base` the folder in which paths are the file's own. `start` is
-    where its relative paths begin: a run file's in its own folder, a run's where the command runs.
+    `file` is named in messages and by `--trust`; paths in the folder `base` belong to the file. Relative paths are
+    resolved in `start`: for a run file its folder, for a run the working directory.
     """
 
     def __init__(self, file: Path, base: Path, facts: Mapping[str, Any], signature: object, start: Path) -> None:
@@ -81,7 +82,7 @@ class Claims:
 
     @classmethod
     def of_run(cls, manifest: Mapping[str, Any], folder: Path) -> Claims:
-        """The claims of a run's manifest."""
+        """Return the claims of a run's manifest."""
         options = manifest["options"]
         facts = {name: options[name] for name in (*_ACTING, "resources") if options.get(name)}
         own = options.get("role_options") or {}
@@ -92,7 +93,7 @@ class Claims:
 
     @classmethod
     def of_file(cls, data: Mapping[str, Any], file: Path) -> Claims:
-        """The claims of a run file or sweep file."""
+        """Return the claims of a run file or sweep file."""
         names = (*_ACTING, "resources", "roles", "tasks", "model", "models", "output")
         facts = {name: data[name] for name in names if data.get(name)}
         return cls(file, file.parent, {"kind": "file", **facts}, data.get(MADE_HERE), file.parent)
@@ -107,10 +108,10 @@ class Claims:
         return key is not None and hmac.compare_digest(self._keyed(key), self._signature)
 
     def check(self, command: str, given: Collection[str] = (), only: Collection[str] | None = None) -> None:
-        """Raises UntrustedError where they are not trusted, and name what the command line does not give.
+        """Raise UntrustedError if they are not trusted and have entries that the command line does not set.
 
-        `given` are names of options that the command line states, `only` those that count (None: all but the tasks of
-        a run, of which the folder holds copies). `command` is what the user wants to do.
+        `given` are the options on the command line, `only` those that count (None: all but the tasks of a run, of which
+        the folder has copies). `command` is the user's command.
         """
         of_run = self._facts["kind"] == "run"
         named = [each for each in dict.fromkeys(self.named()) if _counts(each.option, given, only, of_run)]
@@ -121,7 +122,7 @@ class Claims:
         raise UntrustedError(what, self.file, command)
 
     def trust(self) -> list[Named]:
-        """Trust them from now on, and return what they name. A warning says where that cannot be remembered."""
+        """Trust them from now on, and return their entries. Warns if that cannot be stored."""
         named = list(dict.fromkeys(self.named()))
         _TRUSTED.set(_TRUSTED.get() | {self._digest})
         state = State()
@@ -130,7 +131,7 @@ class Claims:
         return named
 
     def signed(self) -> str | None:
-        """Return the keyed digest that says that this installation wrote them; None, with a warning, without a key."""
+        """Return the keyed digest that marks them as written here; None, with a warning, without a key."""
         state = State()
         key = state.key(make=True)
         if key is not None:
@@ -141,7 +142,7 @@ class Claims:
         return None
 
     def named(self) -> Iterator[Named]:
-        """Yield what acts on this machine, or decides where a key goes."""
+        """Yield the entries that act on this machine, or decide where a key is sent."""
         facts = self._facts
         model = facts.get("model") or facts.get("roles", {}).get("target") or ""
         models = facts.get("models") or ()
@@ -201,7 +202,7 @@ def _counts(option: str, given: Collection[str], only: Collection[str] | None, o
 def _of_model(
     option: str, model: str, own: Mapping[str, Any], shared: Mapping[str, Any], base: Path
 ) -> Iterator[Named]:
-    """Yield what is named for one model: its address, variables of keys, a file that its name is, odd settings."""
+    """Yield the entries of one model: its address, variables of keys, a file in its name, odd settings."""
     for place, given in ((option, own), ("", shared)):
         address = given.get("base_url")
         if address and not _known(model, str(address)):
@@ -217,10 +218,10 @@ def _of_model(
 
 
 def names_a_file(spec: str, base: Path) -> bool:
-    """Whether the name of a model or resource (`replay/answers.jsonl`, `hf/X?adapter=/lora`) holds a path outside of
+    """Whether the name of a model or resource (`replay/answers.jsonl`, `hf/X?adapter=/lora`) has a path outside of
     `base`.
 
-    As they are opened: relative to where the command runs.
+    Paths are relative to the working directory, as when they are opened.
     """
     provider, _, rest = spec.strip().partition("/")
     if provider in PATHS_FOLLOW:
@@ -239,7 +240,7 @@ def _of_settings(settings: object) -> Iterator[Named]:
 
 
 def _known(model: str, address: str) -> bool:
-    """Whether a key of the model's provider may go to an address unasked."""
+    """Whether a key of the model's provider may be sent to an address without trust."""
     try:
         if is_loopback(address):
             return True
@@ -259,7 +260,7 @@ def _server(address: str) -> Sequence[object]:
 
 
 def _within(base: Path, start: Path, path: str) -> bool:
-    """Whether a path, taken from `start` where it is relative, is in the folder `base`; links are followed."""
+    """Whether a path (relative to `start`) is in the folder `base`; links are followed."""
     try:
         return (start / Path(path).expanduser()).resolve().is_relative_to(base.resolve())
     except (OSError, RuntimeError, ValueError):

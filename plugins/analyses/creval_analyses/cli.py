@@ -1,4 +1,4 @@
-"""`creval analyse NAME RUN...`: analyses over several runs, brought by plugins."""
+"""`creval analyse NAME RUN...`: analyses over several runs, provided by plugins."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def analyse() -> None:
 
 
 def _command(component: Component) -> click.Command:
-    with aside():  # a component that prints must not stand among the JSON
+    with aside():  # a component's output must not get into the JSON
         analysis = component.load()()
     options = [click_option(spec) for spec in analysis.options()]
     runs = click.Argument(

@@ -1,4 +1,4 @@
-"""The runs below a folder: found, described in one line each, and searched."""
+"""Finds the runs below a folder, and searches them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A run as a list shows it; `fault` in place of the rest where it cannot be read."""
+    """The list entry of a run; only `fault` if it cannot be read."""
 
     folder: Path
     model: str = ""
@@ -46,7 +46,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a run has to be like: patterns for its model and tasks, its status, words that its manifest holds."""
+    """The criteria of a search: patterns for model and tasks, statuses, words in the manifest."""
 
     models: Sequence[str] = ()
     tasks: Sequence[str] = ()
@@ -54,7 +54,7 @@ class Search:
     words: Sequence[str] = ()
 
     def wants(self, run: Listed) -> bool:
-        """Whether a run is one of these."""
+        """Whether a run matches."""
         return (
             _matches([run.model], self.models)
             and _matches(run.tasks, self.tasks)

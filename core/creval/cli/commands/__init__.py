@@ -1,3 +1,3 @@
-"""The subcommands of creval: one module for each thing that commands are about."""
+"""The subcommands of creval, grouped in modules by subject."""
 
 from __future__ import annotations

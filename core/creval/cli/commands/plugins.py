@@ -84,7 +84,7 @@ _LIMITS = (("minimum", ">="), ("exclusiveMinimum", ">"), ("maximum", "<="), ("ex
 
 
 def signature(component: Component) -> Iterator[str]:
-    """Yield one line a parameter (`name: type`), then what the component produces, uses, asks and provides."""
+    """Yield a line per parameter (`name: type`), then what the component produces, uses, asks and provides."""
     from creval.plugins.registry import ANY_SCORE
 
     required = component.parameters.get("required", ())

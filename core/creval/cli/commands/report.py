@@ -73,7 +73,7 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
     for run in dict.fromkeys(runs):
         try:
             results.append(load_result(run))
-        except RunError as error:  # one unfinished run silences no other
+        except RunError as error:  # an unfinished run must not hide the others
             faults.append(error)
     if not results:
         raise faults[0]
@@ -113,7 +113,7 @@ def _data(form: str, results: Sequence[RunResult], found: Baselines) -> str:
 
 
 def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:
-    """Yield one flat row per metric, with its run, floor, ceiling, and what the user set in place of the task's own.
+    """Yield one flat row per metric, with its run, floor, ceiling, and the settings that the user changed.
 
     If another plugin has a task of the same name, the plugin's name is added: `local/rat`.
     """

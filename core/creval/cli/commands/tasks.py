@@ -82,7 +82,7 @@ def _row(header: TaskHeader, variants: str = "") -> Row:
 
 
 def _family_rows(headers: Sequence[TaskHeader]) -> list[Row]:
-    """Return a row for each task, suite and family; variants have their own where not all of the family is listed."""
+    """Return a row for each task, suite and family; variants have their own rows if not all of a family is listed."""
     listed = Counter(header.file for header in headers if header.variant is not None)
     shown = {header.file for header in headers if header.family is not None and header.variant is None}
     rows = []
@@ -96,14 +96,14 @@ def _family_rows(headers: Sequence[TaskHeader]) -> list[Row]:
             continue
         elif listed[header.file] < family.size:
             rows.append(_row(header))
-        else:  # a family that is no task itself stands where the first of its variants would
+        else:  # a family without a task of its name is listed in place of its first variant
             shown.add(header.file)
             rows.append((family.name, family.version, "family", header.plugin, _count(family.size), family.title))
     return list(_once(rows))
 
 
 def _once(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield each name of a plugin once; for a family with the name of a suite or task only the number of variants."""
+    """Yield each name of a plugin once; a family with the name of a suite or task only adds its number of variants."""
     families = {(row[0], row[3]): row for row in rows if row[2] == "family"}
     others = {(row[0], row[3]) for row in rows if row[2] != "family"}
     for row in rows:
@@ -119,7 +119,7 @@ def _count(variants: int) -> str:
 
 
 def _collection_rows(collections: Collections) -> Iterator[Row]:
-    """Yield one row for each collection of tasks: a pattern such as `lmeval/*` lists what is in it."""
+    """Yield one row for each collection of tasks; a pattern such as `lmeval/*` lists its tasks."""
     for plugin in collections.plugins:
         found = collections.of(plugin)
         if found is not None:
@@ -232,7 +232,7 @@ def _show_variants(members: Sequence[TaskHeader]) -> None:
 
 
 def _facts(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield what is known of a task, by name; a value of several lines is a block."""
+    """Yield the facts about a task by name; a value of several lines is a block."""
     yield "plugin", f"{task.plugin} {task.plugin_version}"
     yield "file", str(task.file)
     yield "hash", task.hash
@@ -251,7 +251,7 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _parity(stated: Mapping[str, Any]) -> str:
-    """Say in one line what the task was compared with."""
+    """Return in one line what the task was compared with."""
     if "against" not in stated:
         return f"none: {stated['none']}" if stated else "none stated"
     at = f" (commit {stated['commit'][:12]})" if "commit" in stated else ""
@@ -263,7 +263,7 @@ def _parity(stated: Mapping[str, Any]) -> str:
 
 
 def _yaml(value: object) -> str:
-    import yaml  # not at the start, which a list of a collection waits for
+    import yaml  # imported late, so that lists of collections start quickly
 
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).removesuffix("\n")
 
@@ -287,7 +287,7 @@ def _metric(metric: MetricSpec | CombinedMetric) -> Iterator[str]:
 
 
 def _failed(metric: MetricSpec) -> str:
-    """Say how the model's own failures count."""
+    """Return how the model's own failures count."""
     if metric.failed == "exclude":
         return "failed: exclude (left out)"
     return f"failed: zero (counts as {metric.failed_value:g})"
