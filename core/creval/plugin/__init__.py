@@ -23,7 +23,7 @@ else:
 
     @_cache
     def _homes() -> dict[str, str]:
-        """Return the module of each promised name, from the source of their list: importing it would import them all."""
+        """Return the module of each promised name, from the source of their list; importing it would import all."""
         import ast
         from pathlib import Path
 
