@@ -1,4 +1,4 @@
-"""From a row as its owners wrote it to the fields of a doc: renamed, cut out by a pattern, options put in order."""
+"""Converts a row to the fields of a doc: renames, extracts by pattern, orders choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMES = 12
 
 
 class Shaping(NamedTuple):
-    """What a task file makes of a row: fields, then a question of several choices. `media` are fields of media."""
+    """The fields that a task file defines from a row, then a multiple-choice question. `media` are fields of media."""
 
     fields: Sequence[FieldRef] = ()
     choices: ChoicesRef | None = None
@@ -30,29 +30,29 @@ class Shaping(NamedTuple):
 
     @property
     def bare(self) -> bool:
-        """Whether a row stays as it is."""
+        """Whether rows stay unchanged."""
         return not self.fields and self.choices is None and not self.media
 
     def fields_of(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the fields of a row with the mapped ones on top. Raises ValueError with what is wrong."""
+        """Return the fields of a row and the mapped ones. Raises ValueError with the fault."""
         if not self.fields:
             return row
         return {**row, **{ref.name: ref.value if ref.source is None else _mapped(row, ref) for ref in self.fields}}
 
     def choices_of(self, fields: Mapping[str, Any], doc: str) -> Mapping[str, Any]:
-        """Return the fields with those of a question of several choices. Raises ValueError with what is wrong."""
+        """Return the fields and those of a multiple-choice question. Raises ValueError with the fault."""
         return fields if self.choices is None else {**fields, **_choose(fields, self.choices, doc)}
 
 
 def shortened(value: Any) -> str:
-    """Return a value of the data as an error may quote it: a few characters."""
+    """Return a value of the data for an error message: a few characters."""
     text = value if isinstance(value, str) else repr(value)
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
     return repr(shown) if isinstance(value, str) else shown
 
 
 def names_of(row: Mapping[str, Any]) -> str:
-    """Return the names of a row's fields as an error may list them."""
+    """Return the names of a row's fields for an error message."""
     names = [str(name)[:_SHOWN] for name in row]
     return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
 
@@ -66,7 +66,7 @@ def _mapped(row: Mapping[str, Any], ref: FieldRef) -> Any:
 
 
 def _made(value: Any, ref: FieldRef) -> Any:
-    """Return what the file makes of a value: cut out, replaced, split, read as a number, in this order."""
+    """Return the value after extraction, replacement, splitting and conversion to a number, in this order."""
     assert ref.source is not None
     if ref.pattern is not None:
         value = _cut_out(value, ref)
@@ -93,7 +93,7 @@ def _text(value: Any, ref: FieldRef) -> str:
 
 
 def _bounded(search: Callable[..., Any], pattern: str, *given: Any, **more: Any) -> Any:
-    """Return what a search with a pattern gives. Raises ValueError where it takes too long."""
+    """Return the result of a search with a pattern. Raises ValueError if it takes too long."""
     try:
         return search(pattern, *given, **more)
     except TimeoutError:
@@ -113,9 +113,10 @@ _FIRST = frozenset("01aA")
 
 
 def _numbered(text: str) -> list[str]:
-    """Return the items of a list whose marks count up: `1. ... 2. ...`, `(A) ... (B) ...`, on lines or in one.
+    """Return the items of a list whose marks count up (`1. ... 2. ...`, `(A) ... (B) ...`), on several lines or one.
 
-    Text before the first mark is not an item. Marks at the start of lines come first, those within lines else.
+    Text before the first mark is not an item. Marks at the start of lines are used, if there are none, those within
+    lines.
     """
     marks = list(_MARK.finditer(text))
     at_start = [mark for mark in marks if not text[: mark.start()].rpartition("\n")[2].strip()]
@@ -128,7 +129,7 @@ def _numbered(text: str) -> list[str]:
 
 
 def _counting(marks: Sequence[Any]) -> list[Any]:
-    """Return the marks that count up from the first one that may begin a list."""
+    """Return the marks that count up from the first possible beginning of a list."""
     found: list[Any] = []
     wanted = ""
     for mark in marks:
@@ -143,7 +144,7 @@ _SPLITS: Mapping[str, Callable[[str], list[str]]] = {SPLIT_WORDS[0]: _lines, SPL
 
 
 class MissingFieldError(ValueError):
-    """A row lacks a field. Its text is made when it is read: of a million rows that lack it most are never shown."""
+    """A row lacks a field. The text is created on access: of a million such errors most are never shown."""
 
     def __init__(self, path: str, row: Mapping[str, Any]) -> None:
         super().__init__()
@@ -163,7 +164,7 @@ def _missing(path: str, names: tuple[str, ...]) -> str:
 
 
 def field_at(row: Mapping[str, Any], path: str) -> Any:
-    """Follow a path such as `answer.0.text` into a row; a field of that very name comes first."""
+    """Follow a path such as `answer.0.text` into a row; a field with exactly that name takes precedence."""
     if path in row:
         return row[path]
     value: Any = row
@@ -178,7 +179,7 @@ def field_at(row: Mapping[str, Any], path: str) -> Any:
 
 
 def _cut_out(value: Any, ref: FieldRef) -> str | list[str]:
-    """Return what the pattern matches: its first group where it has one, without blanks around it; or all matches."""
+    """Return the match of the pattern (its first group, if it has one) without blanks around it, or all matches."""
     import regex
 
     text = _text(value, ref)
@@ -191,7 +192,7 @@ def _cut_out(value: Any, ref: FieldRef) -> str | list[str]:
 
 
 def _number(value: Any, source: str) -> int | float:
-    """Return a number, or the one that a text is; a whole one as an int unless it has an exponent."""
+    """Return a number, or the number in a text; a whole one is an int unless it has an exponent."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     from creval.numerals import number_of, read_numeral  # not at the top: few tasks read numbers from texts
@@ -210,12 +211,12 @@ def _letters(count: int) -> list[str]:
 
 
 def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, Any]:
-    """Return the fields of a question of several choices, the choices in the order in which they are shown.
+    """Return the fields of a multiple-choice question, with the choices in the order in which they are shown.
 
-    `choices` are their texts, `letters` as many letters from A (or the labels), `options` both as lines, `target` the
-    letter of the right one and `target_text` its text; both are lists where several are right. With a seed the order
-    is shuffled by seed and doc id alone, so that it is the same on every machine and whatever other docs there are.
-    Raises ValueError with what is wrong.
+    `choices` are their texts, `letters` the letters from A (or the labels), `options` both as lines, `target` the
+    letter of the right choice and `target_text` its text; both are lists if several are right. With a seed the order is
+    shuffled by seed and doc id alone, so it is the same on every machine, whatever other docs there are. Raises
+    ValueError with the fault.
     """
     given = _given(fields, ref)
     texts = [text for text in given if text is not None]
@@ -248,7 +249,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
 
 
 def _given(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str | None]:
-    """Return the texts of the choices; None for an empty one, which is not a choice."""
+    """Return the texts of the choices, with None for an empty one, which is not a choice."""
     if isinstance(ref.source, str):
         return [None if each is None else str(each) for each in _list(fields, ref.source, "choices")]
     found = [field_at(fields, name) for name in ref.source]
@@ -256,7 +257,7 @@ def _given(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str | None]:
 
 
 def _labels(fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | None]) -> list[str]:
-    """Return what the choices are called, in the order in which they are shown."""
+    """Return the labels of the choices, in the order in which they are shown."""
     count = len(given)
     if ref.labels is None:
         return _letters(count)
@@ -286,7 +287,7 @@ def _list(fields: Mapping[str, Any], name: str, what: str) -> list[Any]:
 def _right(
     fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | None], labels: Sequence[str]
 ) -> Sequence[int]:
-    """Return the places of the right choices, from 0: one, or with flags perhaps several."""
+    """Return the indices of the right choices, from 0: one, or possibly several with flags."""
     answer = field_at(fields, ref.answer)
     what = f"the field {ref.answer!r} is {shortened(answer)}, which is no {ref.answer_is} of the {len(given)} choices"
     if ref.answer_is == "flags":

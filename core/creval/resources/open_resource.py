@@ -1,6 +1,7 @@
-"""From a name in a task (`embedding: sentence-transformers/all-mpnet-base-v2`) to the open resource.
+"""Opens the resource that a task names (`embedding: sentence-transformers/all-mpnet-base-v2`).
 
-Embeds each distinct text and judges each distinct pair once: within a run from memory, across runs from disk.
+Each distinct text is embedded and each distinct pair judged once: results are cached in memory within a run, and on
+disk across runs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 CALLS_A_PAIR = (1, 2)
-"""The fewest and the most calls of `entailment=role/...` for a pair of texts."""
+"""The fewest and the most calls of `entailment=role/...` per pair of texts."""
 PROMPT_BYTES = 338
 """Its prompt without the two texts."""
 _KEPT_IN_MEMORY = 100_000
@@ -57,9 +58,9 @@ def _open_cache(path: Path, resource: str, dimension: int) -> VectorCache:
 class CachedEmbedding:
     """An `Embedding` around another one. Safe to use from several threads.
 
-    Texts are embedded in batches and stored in `<cache>/embeddings.sqlite` under the full resource name, so
-    another revision or checksum never meets the vectors of this one. An embedding whose look-up costs next
-    to nothing (word vectors) says so by an attribute `cheap = True` and is not stored on disk.
+    Texts are embedded in batches and stored in `<cache>/embeddings.sqlite` under the full resource name, so that
+    another revision or checksum never gets these vectors. An embedding with a very fast look-up (word vectors) has an
+    attribute `cheap = True` and is not stored on disk.
     """
 
     def __init__(self, inner: Embedding, options: ResourceOptions) -> None:
@@ -70,7 +71,7 @@ class CachedEmbedding:
         self._disk: VectorCache | None = None
         if options.persist and not getattr(inner, "cheap", False):
             self._disk = _open_cache(options.folder / "embeddings.sqlite", inner.name, inner.dimension)
-        self.embedded = 0  # texts that really went through the inner embedding
+        self.embedded = 0  # texts that the inner embedding has embedded
 
     @property
     def name(self) -> str:
@@ -107,7 +108,7 @@ class CachedEmbedding:
             return np.stack([vectors[text] for text in texts])
 
     def close(self) -> None:
-        """Close the store on disk and the inner embedding where it can be closed."""
+        """Close the store on disk, and the inner embedding if it can be closed."""
         if self._disk is not None:
             self._disk.close()
         close = getattr(self._inner, "close", None)
@@ -115,7 +116,7 @@ class CachedEmbedding:
             close()
 
     def _look_up(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Vectors of texts that memory lacks: from disk, else made and stored, batch by batch."""
+        """Return vectors that are not in memory: from disk, else made and stored, batch by batch."""
         if not all(texts):
             raise ScoringError("an empty text has no vector", where=self.name)
         found = self._disk.read(texts) if self._disk is not None else {}
@@ -143,7 +144,7 @@ class CachedEmbedding:
 
 
 def _batches(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    # Texts of like length go together: a batch is padded to its longest.
+    # Texts of similar length go together: a batch is padded to its longest.
     ordered = sorted(texts, key=len)
     for start in range(0, len(ordered), size):
         yield ordered[start : start + size]
@@ -153,7 +154,7 @@ Pair = tuple[str, str]
 
 
 class Asker(Protocol):
-    """What asks a role and keeps its answers: a task's context, or a workbench."""
+    """Asks a role and stores its answers: a task's context, or a workbench."""
 
     async def ask(
         self, role: str, messages: Sequence[Message], key: SampleKey, draw: int = 0, **settings: Any
@@ -165,9 +166,9 @@ class Asker(Protocol):
 class CachedEntailment:
     """An `Entailment` around another one. `name` is the resource's full name. Safe for several threads.
 
-    Probabilities are kept in `<cache>/entailment.sqlite` under the full name, by digests of the texts and as float32;
-    what comes from there equals what was just made. One that costs nothing, or is kept elsewhere, says so by an
-    attribute `cheap = True`. Of one that is awaited, pairs that are on their way are not asked for again.
+    Probabilities are stored in `<cache>/entailment.sqlite` under the full name, by digests of the texts and as float32,
+    so stored values equal new ones. A resource that costs nothing, or is stored elsewhere, has an attribute `cheap =
+    True`. Pairs that are being judged asynchronously are not judged again.
     """
 
     def __init__(self, inner: Entailment, spec: str, options: ResourceOptions | None = None) -> None:
@@ -186,19 +187,19 @@ class CachedEntailment:
 
     @property
     def classes(self) -> int:
-        """How many classes the model distinguishes: 3, or 2 (what does not entail stands as neutral)."""
+        """The number of classes that the model distinguishes: 3, or 2 (everything but entailment is neutral)."""
         return int(getattr(self._inner, "classes", 3))
 
     def bound(self, asker: Asker, task: str) -> CachedEntailment:
-        """Return what judges on behalf of a task: itself, unless a role answers, whose model is the task's own."""
+        """Return the resource for a task: itself, unless a role answers, whose model depends on the task."""
         bind = getattr(self._inner, "bound", None)
         return self if bind is None else CachedEntailment(bind(asker, task), self._spec, self._options)
 
     def predict(self, pairs: Sequence[Pair]) -> np.ndarray | Awaitable[np.ndarray]:
         """Return (entailment, neutral, contradiction) for each (premise, hypothesis); shape (n, 3).
 
-        What comes back has to be awaited where the resource asks others. Raises ScoringError where it gives something
-        that is no distribution, or a pair is too long for it.
+        Await the result if the resource asks models. Raises ScoringError if the result is not a distribution, or if a
+        pair is too long.
         """
         with self._lock:
             missing = self._missing(pairs)
@@ -218,7 +219,7 @@ class CachedEntailment:
             self._disk.close()
 
     def _missing(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Return the distinct pairs that are neither known nor on their way, after a look at the disk."""
+        """Return the distinct pairs that are neither known, nor on disk, nor being judged."""
         unknown = [pair for pair in dict.fromkeys(pairs) if pair not in self._known and pair not in self._flying]
         disk = self._store() if unknown else None
         if disk is None:
@@ -240,7 +241,7 @@ class CachedEntailment:
         self._known |= made
 
     def _await(self, pairs: Sequence[Pair], made: Awaitable[Any]) -> None:
-        """Set out for pairs; who asks for one of them meanwhile waits for the same."""
+        """Start judging pairs; later requests for one of them wait for the same result."""
         flight = asyncio.ensure_future(self._land(pairs, made))
         self._flying.update(dict.fromkeys(pairs, flight))
         flight.add_done_callback(partial(self._landed, pairs))
@@ -254,7 +255,7 @@ class CachedEntailment:
         for pair in pairs:
             self._flying.pop(pair, None)
         if not flight.cancelled():
-            flight.exception()  # seen, also where every asker was cancelled
+            flight.exception()  # retrieved, even if every asker was cancelled
 
     async def _later(self, pairs: Sequence[Pair], flying: Collection[asyncio.Future[None]]) -> np.ndarray:
         await asyncio.gather(*(asyncio.shield(flight) for flight in flying))
@@ -266,7 +267,7 @@ class CachedEntailment:
         return np.stack([self._known[pair] for pair in pairs]).astype(np.float64)
 
     def _store(self) -> VectorCache | None:
-        """Open the store at the first prediction: the full name of the resource needs its weights."""
+        """Open the store at the first prediction, as the resource's full name depends on its weights."""
         if not self._opened:
             self._opened = True
             if self._options is not None and self._options.persist and not getattr(self._inner, "cheap", False):
@@ -284,10 +285,9 @@ RESOURCE_KINDS: tuple[Kind, ...] = ("embedding", "entailment", "sandbox", "wordl
 def resolve(name: str, spec: str, registry: Registry) -> tuple[Component, str]:
     """Return the component behind a resource and the rest of its specification.
 
-    `name` is the kind, or the task's own name for the resource; with the latter the kind is that of the
-    one component called by the first part of `spec`. Imports nothing, so a plan can check it.
-    Raises UnknownNameError (with the nearest names), MissingPartError where its distribution is not installed, or
-    UsageError where two kinds hold the component.
+    `name` is the kind, or the task's own name for the resource; then the kind is that of the only component named by
+    the first part of `spec`. Imports nothing, so that a plan can check it. Raises UnknownNameError (with the nearest
+    names), MissingPartError if the distribution is not installed, or UsageError if two kinds have the component.
     """
     first, _, rest = spec.partition("/")
     kinds = (cast(Kind, name),) if name in get_args(Kind) else RESOURCE_KINDS
@@ -328,12 +328,12 @@ def open_resource(name: str, spec: str, registry: Registry, options: ResourceOpt
     """Open a resource.
 
     `name` is its kind or the task's name for it, `spec` is `"<component>/<rest>"`. The component's factory is
-    called with `model=<rest>, options=options`. An embedding comes back wrapped: each distinct text is embedded
-    once a run, in batches, and kept across runs (see `creval.resources.open_resource`); entailment likewise
-    judges each distinct pair once.
+    called with `model=<rest>, options=options`. An embedding is returned with a cache: each distinct text is embedded
+    once per run, in batches, and stored across runs (see `creval.resources.open_resource`); likewise, each distinct
+    pair is judged once.
 
-    Raises UnknownNameError, UsageError, MissingPartError (a package or model is absent), PluginError (the factory
-    gives something that is no resource of its kind).
+    Raises UnknownNameError, UsageError, MissingPartError (a package or model is absent), PluginError (the factory does
+    not return a resource of its kind).
     """
     component, rest = resolve(name, spec, registry)
     opened = component.load()(model=rest, options=options)

@@ -1,4 +1,4 @@
-"""Every artefact is checked against its own JSON Schema when it is written."""
+"""Checks files of a run against their JSON Schemas when they are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check", "check_manifest", "check_results"]
 
 
 def check(name: str, data: Mapping[str, Any]) -> None:
-    """Check plain data against `schemas/<name>.schema.json`. Raises RunError with the first fault's place."""
+    """Check plain data against `schemas/<name>.schema.json`. Raises RunError with the path of the first fault."""
     for fault in named_validator(name).iter_errors(data):
         place = "/".join(str(part) for part in fault.absolute_path) or "the whole"
         raise RunError(

@@ -1,7 +1,7 @@
-"""Whether a file of a run has the shape of its JSON Schema, found quickly: a file from anyone crashes no command.
+"""A quick check whether a file of a run has the shape of its JSON Schema, so that foreign files crash no command.
 
-Checked are the kinds of values, and that entries of lists have names: other keys that are missing, and unknown ones,
-may be of another version. Bounds and lists of values are checked where files are written.
+It checks the kinds of values, and that entries of lists have names. Other missing keys, and unknown ones, may come from
+another version. Bounds and lists of values are checked when files are written.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "number": lambda value: isinstance(value, float) or _KINDS["integer"](value),
 }
 _NAMES = frozenset({"task", "name", "condition"})
-"""What every entry of a list is found by is there in each version."""
+"""The keys that identify entries of lists, required in every version."""
 
 
 def misshapen(name: str, data: Any) -> str | None:
-    """Return the place (`tasks/0/planned`) of the first value of another kind than `schemas/<name>` says, else None."""
+    """Return the path (`tasks/0/planned`) of the first value of another kind than in `schemas/<name>`, or None."""
     whole = load_schema(name)
     return _fault(data, whole, whole, ())
 
