@@ -11,7 +11,7 @@ from rich.console import Console
 
 from creval.api import RunResult
 from creval.report.baselines import Baselines, NumberBasis
-from creval.report.result_tables import beside_legend, print_results, result_rows
+from creval.report.result_tables import print_results, result_rows
 
 HOSTILE = "drat[bold]\x1b[2J"
 
@@ -59,23 +59,6 @@ def test_floor_and_ceiling_come_with_a_legend() -> None:
     shown = _shown(False, Baselines(found))
     assert "0.250" in shown and "12.50" in shown
     assert "* primary metric; floor, ceiling: what baseline/floor and baseline/ceiling reached" in shown
-
-
-@pytest.mark.parametrize(
-    ("low", "primary", "columns", "legend"),
-    [
-        (0.8, True, (), ["value (95 % interval); * primary metric"]),
-        (None, True, (), ["* primary metric"]),
-        (None, False, ("ceiling",), ["floor, ceiling: what baseline/floor and baseline/ceiling reached"]),
-        (None, False, (), []),
-    ],
-)
-def test_the_legend_of_several_runs_explains_only_what_the_table_has(
-    low: float | None, primary: bool, columns: tuple[str, ...], legend: list[str]
-) -> None:
-    task = {"task": "drat", "metrics": [{**_metric("drat", primary), "ci_low": low}]}
-    found = beside_legend([RunResult(Path("runs/mine"), {"tasks": [task]})], columns, marks=True)
-    assert [line.partition(" on the same")[0] for line in found] == legend
 
 
 def _noted(**of_metric: Any) -> str:

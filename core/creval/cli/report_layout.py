@@ -1,4 +1,4 @@
-"""What `creval report` prints: a table per run, or one table of several runs, which creval-compare makes."""
+"""The layout of `creval report`: a table per run, or one table of several runs from creval-compare."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["LaidOut", "Layout", "hidden_notes", "lay_out", "layout_of"]
 Layout = Literal["runs", "models", "each"]
 ErrorStyle = Literal["interval", "se", "none"]
 _BESIDE = 3
-"""So many runs have a column each; more are rows."""
+"""The most runs that have a column each; more runs are rows."""
 
 
 def layout_of(asked: Literal["auto"] | Layout, runs: int) -> Layout:
@@ -86,7 +86,7 @@ def lay_out(
 
 
 def hidden_notes(hidden: int, choice: MetricChoice) -> list[str]:
-    """Say how many metrics are not shown, unless the user named those that are."""
+    """Return how many metrics are not shown, unless the user chose some."""
     if not hidden or choice.metrics or choice.tasks:
         return []
     return [f"{hidden} more metric{'' if hidden == 1 else 's'}: add --all to creval report"]

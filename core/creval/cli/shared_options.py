@@ -1,4 +1,4 @@
-"""Options that several commands have, defined once: --trust, consents, the form of a table."""
+"""Options that several commands share: --trust, consents, the format of a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HELP = "Trust what this run folder or run file names (addresses, executors, pat
 
 
 def trust_option(command: Command) -> Command:
-    """Add the option. What it names is trusted before the command begins."""
+    """Add the option. The paths it names are trusted before the command begins."""
     return click.option("--trust", **_AS)(command)
 
 
@@ -43,7 +43,7 @@ _AGAIN = (
 
 
 def options_of_a_run_again(command: Command) -> Command:
-    """Add the options that a saved run must be given again: consents, its executor, trust. A run stores no consents."""
+    """Add the options that must be given again for a saved run: consents (which runs do not store), executor, trust."""
     command = trust_option(command)
     for option in reversed(_AGAIN):
         command = option(command)
@@ -51,7 +51,7 @@ def options_of_a_run_again(command: Command) -> Command:
 
 
 def trust_parameter() -> click.Option:
-    """Return the option for a command that is put together from parameters."""
+    """Return the option for a command that is built from parameters."""
     return click.Option(["--trust"], **_AS)
 
 
@@ -71,7 +71,7 @@ _AS: Any = {"multiple": True, "metavar": "RUN|FILE", "expose_value": False, "cal
 
 
 def _trusted(place: Path) -> list[str]:
-    """Trust a file or folder, of a sweep also its runs, and return what was trusted. Raises CrevalError."""
+    """Trust a file or folder (for a sweep also its runs) and return what was trusted. Raises CrevalError."""
     from creval.cli.lazy_group import import_installed
     from creval.errors import UsageError
     from creval.opener import is_there
@@ -102,7 +102,7 @@ _FORMS = (
 
 
 def format_options(command: Command) -> Command:
-    """Add the options to a click command, which is given the one that was named as `form`, else None."""
+    """Add the options to a click command; the chosen one is passed as `form`, else None."""
     for name, about in reversed(_FORMS):
         command = click.option(f"--{name}", "form", flag_value=name, default=None, help=about)(command)
     return command

@@ -1,7 +1,6 @@
-"""The results table: one row per metric, with its interval, the counts by status, floor and ceiling.
+"""The table of a run's results: one row per metric, with its interval, the counts by status, floor and ceiling.
 
-What a user set in place of a task's own: said in the heading of a table, and where runs are side by side. One table of
-several runs is creval-compare's.
+Headings and notes of tables report the settings that the user changed. Tables of several runs are in creval-compare.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _ASPECTS = {
 def setting_words(
     generation: Mapping[str, Any], conditions: Mapping[str, Sequence[Any]], prompts: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
-    """Return (option, its value) as the command line takes it; the values of a condition have commas between."""
+    """Return (option, value) as on the command line; the values of a condition are separated by commas."""
     one = [(f"--{name.replace('_', '-')}", str(value)) for name, value in prompts.items()]
     one += [("--generation", f"{name}={_text(value)}") for name, value in generation.items()]
     return one + [("--condition", f"{name}={','.join(map(_text, values))}") for name, values in conditions.items()]
@@ -65,7 +64,7 @@ def _text(value: Any) -> str:
 
 
 def own_settings(result: RunResult) -> list[str]:
-    """Return a run's differences from its tasks, each once: settings, conditions, data, changed tasks."""
+    """Return a run's differences from its tasks, without repetition: settings, conditions, data, changed tasks."""
     notes: dict[str, None] = {}
     shards = {task["shard"] for task in result.results["tasks"] if task.get("shard")}
     notes.update(dict.fromkeys(f"shard {shard}: a part of the docs" for shard in sorted(shards)))
@@ -81,7 +80,7 @@ def own_settings(result: RunResult) -> list[str]:
 
 
 def comparison_notes(results: Sequence[RunResult]) -> Iterator[str]:
-    """Yield a line for each difference between runs that makes the numbers of a task incomparable."""
+    """Yield a line for each difference between runs that makes numbers of a task incomparable."""
     by_task: dict[str, list[Mapping[str, Any]]] = {}
     apart: dict[str, list[str]] = {}
     for result in results:
@@ -137,7 +136,7 @@ def print_results(
             notes[f"{visible(result.results['model'])} was served by {served}"] = None
         keep = [index for index in range(len(COLUMNS)) if index not in empty]
         title = "; ".join([f"{result.results['model']} ({result.folder.name})", *own_settings(result)])
-        console.print(Text(visible(title), style="table.title"), soft_wrap=True)  # a title would break at the width
+        console.print(Text(visible(title), style="table.title"), soft_wrap=True)  # a table's title would be wrapped
         shown = [[row[i] for i in keep] for row in rows]
         print_table("", [COLUMNS[i] for i in keep], shown, console, ("task", "metric", "condition", "samples"))
     notes.update(dict.fromkeys(map(visible, comparison_notes(results))))
@@ -171,19 +170,19 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
 
 
 def served_words(result: RunResult) -> str:
-    """Return who answered, where a router said so: `Azure 20, OpenAI 4 (of 24 calls)`; empty where nobody did."""
+    """Return the providers behind a router that answered: `Azure 20, OpenAI 4 (of 24 calls)`; empty if unknown."""
     served: Counter[str] = Counter()
     for task in result.results["tasks"]:
         served.update(task.get("served_by") or {})
     own = str(result.results["model"]).partition("/")[0]
-    if set(served) <= {own}:  # a provider that answers itself
+    if set(served) <= {own}:  # a provider without a router
         return ""
     named = ", ".join(f"{name} {count}" for name, count in served.most_common())
     return visible(f"{named} (of {counted(served.total(), 'calls')})")
 
 
 def interval_notes(result: RunResult) -> Iterator[str]:
-    """Say why metrics have no interval, and the unit of the others if it is not the doc."""
+    """Return why metrics have no interval, and the unit of the others if it is not the doc."""
     missing: dict[str, list[str]] = {}
     trials: list[str] = []
     for task in result.results["tasks"]:
@@ -207,14 +206,14 @@ def listed_names(names: Sequence[str]) -> str:
 
 
 def _refusals(task: Mapping[str, Any]) -> int:
-    """How many unparsed answers of a task were plain refusals."""
+    """Return the number of unparsed answers of a task that were plain refusals."""
     return sum(count for route, count in task.get("routes", {}).items() if REFUSAL_ROUTE in route.split("; "))
 
 
 def count_groups(task: Mapping[str, Any]) -> list[tuple[Mapping[str, int], list[str]]]:
-    """Return the counts by status that metrics over all conditions have, each with the metrics that have them.
+    """Return the counts by status of metrics over all conditions, each with the metrics that have them.
 
-    A sample ends for each score by itself: with a judge that failed it lacks the judge's scores and no others.
+    A sample has a status for each score: if a judge failed, it lacks only the judge's scores.
     """
     groups: dict[tuple[int, ...], list[str]] = {}
     for metric in task["metrics"]:
@@ -224,7 +223,7 @@ def count_groups(task: Mapping[str, Any]) -> list[tuple[Mapping[str, int], list[
 
 
 def counts_text(counts: Mapping[str, int], refusals: int = 0) -> str:
-    """Return how many samples ended in each status, those without any left out; `refusals` of the unparsed."""
+    """Return the number of samples by status, without zeros; `refusals` is the number among the unparsed."""
     shown = {name: f"{counts[name]} {name}" for name in _ORDER if counts[name] or name == "scored"}
     if refusals and "unparsed" in shown:
         shown["unparsed"] += f" ({refusals} refusal{'s' if refusals > 1 else ''})"
@@ -232,13 +231,13 @@ def counts_text(counts: Mapping[str, int], refusals: int = 0) -> str:
 
 
 def labels(named: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a name for each (model, folder): the model where no other has it, else with the folder's name."""
+    """Return a name for each (model, folder): the model, followed by the folder's name if the model is not unique."""
     models = [model for model, _ in named]
     return [model if models.count(model) == 1 else f"{model} ({folder})" for model, folder in named]
 
 
 def run_notes(results: Sequence[RunResult]) -> list[str]:
-    """Return what to know of runs in one table, each thing once with the runs of which it is true."""
+    """Return the notes on runs in one table, each once, with the runs to which it applies."""
     said: dict[str, list[str]] = {}
     for result, name in zip(results, _names(results), strict=True):
         served = served_words(result)
@@ -258,7 +257,7 @@ def _names(results: Sequence[RunResult]) -> list[str]:
 
 
 def _unscored(result: RunResult) -> Iterator[str]:
-    """Say how the samples of a task ended if not all are scored, and for which metrics if these differ."""
+    """Return how the samples of a task ended if not all are scored, and for which metrics if these differ."""
     for task in result.results["tasks"]:
         groups = count_groups(task)
         for counts, names in groups:

@@ -1,7 +1,7 @@
-"""Figures that an analysis draws: no screen is needed, and equal results give equal files.
+"""Figures of analyses: they need no screen, and equal results give equal files.
 
-Promised: these names follow semantic versioning. matplotlib is no dependency: a plugin that draws names it, and says
-how to install it.
+Promised: these names follow semantic versioning. matplotlib is not a dependency: a plugin that draws depends on it, and
+says how to install it.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "Figures", "add_legend", "error_lengths", "whole_numbers"]
 
-# distinguished by colour-blind readers too (Okabe and Ito, 2008), and four more for figures of many series
+# distinguishable for colour-blind readers (Okabe and Ito, 2008), and four more for figures with many series
 COLOURS = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000", "#882255", "#332288",
     "#882200", "#4466EE",
 )  # fmt: skip
-"""Colours of series, as hexadecimal RGB, in the order in which they are given out."""
+"""Colours of series, as hexadecimal RGB, in the order of use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
     """Draws the figures of one plugin and writes them.
 
-    `creator` is the distribution that draws; it is in the files. `fix` says how to install matplotlib with it.
+    `creator` is the distribution that draws; its name is in the files. `fix` says how to install matplotlib with it.
     Example: `Figures("creval-rhyme", "Install it: pip install 'creval-rhyme[plots]'")`.
     """
 
     creator: str
     fix: str
     size: float = 9
-    """Points of the text."""
+    """The font size in points."""
 
     @contextmanager
     def draw(
         self, rows: int, columns: int, width: float, height: float, style: str | Path | None = None
     ) -> Iterator[tuple[Figure, list[Axes]]]:
-        """Give a figure of `width` x `height` inches that no window system sees, and its axes in reading order.
+        """Yield a figure of `width` x `height` inches, without a window, and its axes in reading order.
 
-        The settings of all figures hold inside the `with` block, and over them those of `style`: a matplotlib style
-        file, or the name of a style. Raises MissingPartError without matplotlib, UsageError for a style that is none.
+        Inside the `with` block the settings of all figures apply, overridden by those of `style`: a matplotlib style
+        file, or the name of a style. Raises MissingPartError without matplotlib, UsageError for an unknown style.
         """
         with self.settings(style):
             from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -65,7 +65,7 @@ class Figures:
 
     @contextmanager
     def settings(self, style: str | Path | None = None) -> Iterator[None]:
-        """Hold the settings of all figures, and over them those of `style`, inside the `with` block (see `draw`)."""
+        """Apply the settings of all figures, overridden by those of `style`, inside the `with` block (see `draw`)."""
         try:
             import matplotlib
         except ImportError as error:
@@ -76,7 +76,7 @@ class Figures:
     def save(self, figure: Figure, base: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
         """Write a figure as `base.png` and `base.svg` (or pdf), without dates, and return the paths.
 
-        To be called inside the `with` block of `draw`. Raises UsageError where a file cannot be written.
+        Call it inside the `with` block of `draw`. Raises UsageError if a file cannot be written.
         """
         written = []
         _begin_at_zero(figure)
@@ -100,13 +100,13 @@ class Figures:
             "font.family": "sans-serif",
             "font.sans-serif": ["DejaVu Sans"],
             "font.size": self.size,
-            "text.parse_math": False,  # a dollar in the name of a model begins no formula
+            "text.parse_math": False,  # a dollar in the name of a model does not begin a formula
             "axes.spines.top": False,
             "axes.spines.right": False,
             "legend.frameon": False,
-            "svg.hashsalt": self.creator,  # names inside an SVG are random without it
+            "svg.hashsalt": self.creator,  # without it names inside an SVG are random
             "svg.fonttype": "path",
-            "pdf.fonttype": 42,  # publishers refuse fonts of Type 3
+            "pdf.fonttype": 42,  # publishers reject Type 3 fonts
             "date.converter": "concise",
             "figure.dpi": 100,
             "savefig.dpi": 300,
@@ -114,7 +114,7 @@ class Figures:
 
 
 def _begin_at_zero(figure: Figure) -> None:
-    """Let an axis on which everything is 0 go from 0 to 1: around 0 it would show values that there are not."""
+    """Let an axis on which everything is 0 range from 0 to 1: around 0 it would show values that do not occur."""
     from matplotlib.ticker import AutoLocator
 
     for axes in figure.axes:
@@ -125,14 +125,14 @@ def _begin_at_zero(figure: Figure) -> None:
 
 
 def _lay_out(figure: Figure) -> None:
-    """Place what is in the figure once; else matplotlib places and draws it once more for each file."""
+    """Compute the layout once; otherwise matplotlib computes and draws it again for each file."""
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
         figure.set_layout_engine(None)
 
 
 def _style(style: str | Path | None) -> Mapping[str, Any]:
-    """Return the settings of a style file, or of a style that matplotlib has by name."""
+    """Return the settings of a style file, or of a named style of matplotlib."""
     if style is None:
         return {}
     import matplotlib
@@ -151,9 +151,9 @@ def _style(style: str | Path | None) -> Mapping[str, Any]:
 
 
 def add_legend(figure: Figure, axes: Sequence[Axes], place: str = "upper") -> None:
-    """Add one legend of all series of `axes` next to them, never over the data; none where no series has a name.
+    """Add one legend of all series of `axes` next to them, never over the data; none if no series has a name.
 
-    `place`: `upper` or `lower`, in as many columns as fit into the width of the figure, which grows by the height of
+    `place`: `upper` or `lower`, in as many columns as fit into the width of the figure, whose height grows by that of
     the legend; or `right`.
     """
     series: dict[str, Artist] = {}
@@ -175,7 +175,7 @@ def add_legend(figure: Figure, axes: Sequence[Axes], place: str = "upper") -> No
 
 
 def whole_numbers(axis: Axis, most: int | None = None) -> None:
-    """Put ticks of an axis at whole numbers only, about `most` of them: for counts, states, steps."""
+    """Put ticks of an axis only at whole numbers, about `most` of them: for counts, states, steps."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(nbins=most or "auto", integer=True, min_n_ticks=1))
@@ -184,7 +184,7 @@ def whole_numbers(axis: Axis, most: int | None = None) -> None:
 def error_lengths(
     values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]
 ) -> list[list[float]]:
-    """Return how far each interval reaches below and above its value, as `yerr` takes it; nan where there is none."""
+    """Return the lengths of each interval below and above its value, in the form of `yerr`; nan without an interval."""
     return [
         [_distance(value, low) for value, low in zip(values, lows, strict=True)],
         [_distance(high, value) for value, high in zip(values, highs, strict=True)],

@@ -50,10 +50,10 @@ _TYPES: dict[str, Any] = {
 
 
 def part_options(roles: bool = False, models: bool = False, resources: bool = False) -> tuple[FieldSpec, ...]:
-    """Return the options of commands that open models and resources, as `creval` has them; `open_workbench` reads them.
+    """Return options for commands that open models and resources, the same as those of `creval`, for `open_workbench`.
 
-    `models`: how models are asked and what they may cost (`--base-url`, `--max-cost` ...). `roles`: these, and
-    `--role`. `resources`: `--resource` and `--trust-remote-code`. All have `--offline`.
+    `models`: options of models and their cost (`--base-url`, `--max-cost` ...). `roles`: these and `--role`.
+    `resources`: `--resource` and `--trust-remote-code`. All include `--offline`.
     """
     found = ((_ROLE,) if roles else ()) + ((_RESOURCE, _TRUST) if resources else ())
     return (*found, *(_CALLS if models or roles else ()), _OFFLINE)
@@ -75,7 +75,7 @@ def click_option(spec: FieldSpec) -> click.Option:
 
 
 def _type(spec: FieldSpec) -> Any:
-    """Return the type of an option, with the bounds of a number."""
+    """Return the type of an option, for a number with its bounds."""
     low, high = spec.minimum, spec.maximum
     if low is None and high is None:
         return _TYPES.get(spec.type, click.STRING)
@@ -104,11 +104,10 @@ def command_options(specs: Sequence[FieldSpec]) -> Callable[[Command], Command]:
 
 
 def open_workbench(given: Mapping[str, Any], addressed: str = "target", seed: int = 0) -> Workbench:
-    """Return the workbench that the options of `part_options` ask for; others in `given` are not looked at.
+    """Return the workbench for the options of `part_options`; other options in `given` are ignored.
 
-    `role`, `resource` and `generation` are texts NAME=VALUE or a mapping. `addressed` is the role that `base_url` and
-    `generation` belong to, `seed` the seed of models in this process. Raises UsageError (of click, for a text of
-    another form).
+    `role`, `resource` and `generation` are texts NAME=VALUE or a mapping. `base_url` and `generation` apply to the role
+    `addressed`; `seed` is the seed of models in this process. Raises UsageError (click's for a malformed text).
     """
     from creval import RunOptions
     from creval.plugin.commands import read_roles, settings, texts

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import click
 
-from creval.plugin.comparing import FORMATS, LEGEND, LaidOut, run_notes, table_console
+from creval.plugin.comparing import FORMATS, LaidOut, run_notes, table_console
 from creval_compare.model_table import GROUPS_NOTE, ErrorStyle, ModelTable, model_table, print_models, run_letters
-from creval_compare.runs_table import beside_table, print_beside
+from creval_compare.runs_table import beside_legend, beside_table, print_beside
 
 __all__ = ["lay_out_models", "lay_out_runs"]
 
@@ -37,8 +37,7 @@ class _Beside(LaidOut):
     def text(self, form: str) -> str:
         """Return the table with its notes as Markdown or LaTeX."""
         columns, rows = beside_table(self.results, self.baselines)
-        legend = ["value (95 % interval)", *([LEGEND] if "floor" in columns or "ceiling" in columns else [])]
-        return FORMATS[form](columns, rows, ["; ".join(legend), *run_notes(self.results)])
+        return FORMATS[form](columns, rows, [*beside_legend(self.results, columns), *run_notes(self.results)])
 
 
 @dataclass(frozen=True, slots=True)

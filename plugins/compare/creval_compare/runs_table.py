@@ -1,4 +1,4 @@
-"""Several runs as one table: one row per metric, one column per run."""
+"""The table of several runs: one row per metric, one column per run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from creval.plugin.comparing import (
     without_empty,
 )
 
-__all__ = ["beside_table", "print_beside"]
+__all__ = ["beside_legend", "beside_table", "print_beside"]
 
 _LEADING = ("task", "metric", "condition")
 
@@ -41,19 +41,29 @@ def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Co
     console = console or table_console()
     columns, rows = beside_table(results, baselines, marks=True)
     print_table("", *_folded(columns, rows), console)
-    legend = ["value (95 % interval)", "* primary metric"]
-    notes = dict.fromkeys([*(["; ".join([*legend, LEGEND] if "floor" in columns else legend)])])
-    for line in [*notes, *run_notes(results)]:
+    for line in [*beside_legend(results, columns, marks=True), *run_notes(results)]:
         console.print(visible(line), markup=False, emoji=False, soft_wrap=True)
 
 
+def beside_legend(results: Sequence[RunResult], columns: Sequence[str], marks: bool = False) -> list[str]:
+    """Return the line that explains a table of `beside_table`: only what is in it; none if nothing is to explain."""
+    metrics = [metric for result in results for task in result.results["tasks"] for metric in task["metrics"]]
+    known = {
+        "value (95 % interval)": any(metric["ci_low"] is not None for metric in metrics),
+        "* primary metric": marks and any(metric["primary"] for metric in metrics),
+        LEGEND: not set(_TRAILING).isdisjoint(columns),
+    }
+    legend = "; ".join(words for words, used in known.items() if used)
+    return [legend] if legend else []
+
+
 def _folded(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-    """Return columns and rows with names on several lines, as far as the table needs it to keep to FIT columns."""
+    """Return columns and rows with names on several lines, as far as necessary to fit into FIT columns."""
     texts = [list(map(cell, row)) for row in rows]
     for width in (0, 24, 18, 14, 12, 10):
         heads = [fold_name(column, width) if width else column for column in columns]
         named = [[*(fold_name(text, width) if width else text for text in row[:2]), *row[2:]] for row in texts]
-        if 0 < width <= 12:  # as a last means the interval is below its value, its ends below each other
+        if 0 < width <= 12:  # the last resort: the interval below its value, its ends below each other
             named = [[*row[:2], *(_stacked(text, width < 12) for text in row[2:])] for row in named]
         used = sum(max(line_width(row[i]) for row in [heads, *named]) + GAP for i in range(len(heads)))
         if used <= FIT:
@@ -69,7 +79,7 @@ def _folded(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Sequ
 
 
 def _stacked(text: str, ends: bool) -> str:
-    """Set an interval below its value, and where `ends` is true each of its ends; a condition breaks after its name."""
+    """Set an interval below its value, with `ends` each end on its own line; a condition is wrapped after its name."""
     text = text.replace(" (", "\n(")
     return text.replace(" to ", "\nto ").replace("=", "=\n", 1) if ends else text
 
@@ -77,10 +87,10 @@ def _stacked(text: str, ends: bool) -> str:
 def beside_table(
     results: Sequence[RunResult], baselines: Baselines, marks: bool = False
 ) -> tuple[list[str], list[list[Any]]]:
-    """Return columns and rows. Columns that hold nothing are left out; `marks` puts a star at primary metrics.
+    """Return columns and rows, without empty columns; `marks` puts a star at primary metrics.
 
-    The rows are the metrics of all runs in the order of the first run that has them. Tasks of one name from different
-    plugins have rows of their own, with the plugin before the name.
+    The rows are the metrics of all runs in the order of the first run that has them. Tasks of different plugins with
+    the same name have separate rows, with the plugin before the name.
     """
     shared = namesakes(result.results for result in results)
     cells: dict[tuple[str, str, str | None], dict[int, Mapping[str, Any]]] = {}

@@ -13,6 +13,7 @@ import pytest
 import creval
 from creval.api import load_result
 from creval.errors import UnknownNameError
+from creval_compare.runs_table import beside_legend
 
 
 def test_several_runs_are_in_one_table(runs: Path, said: Any) -> None:
@@ -25,6 +26,23 @@ def test_several_runs_are_in_one_table(runs: Path, said: Any) -> None:
     assert "hosted_vllm/faulty: spelling: 19 scored, 1 errored" in out
     assert "hosted_vllm/weak: spelling" not in out
     assert "value (95 % interval); * primary metric" in out
+
+
+@pytest.mark.parametrize(
+    ("low", "primary", "columns", "legend"),
+    [
+        (0.8, True, (), ["value (95 % interval); * primary metric"]),
+        (None, True, (), ["* primary metric"]),
+        (None, False, ("ceiling",), ["floor, ceiling: what baseline/floor and baseline/ceiling reached"]),
+        (None, False, (), []),
+    ],
+)
+def test_the_legend_of_several_runs_explains_only_what_the_table_has(
+    low: float | None, primary: bool, columns: tuple[str, ...], legend: list[str]
+) -> None:
+    tasks = [{"task": "drat", "metrics": [{"primary": primary, "ci_low": low}]}]
+    found = beside_legend([creval.RunResult(Path("runs/mine"), {"tasks": tasks})], columns, marks=True)
+    assert [line.partition(" on the same")[0] for line in found] == legend
 
 
 def test_equal_models_are_distinguished_by_their_folders_and_what_differs_is_reported(runs: Path, said: Any) -> None:
