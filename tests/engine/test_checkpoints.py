@@ -32,13 +32,13 @@ def often(monkeypatch):
 def read(monkeypatch) -> list[Line]:
     """The rows that are decoded."""
     lines: list[Line] = []
-    quick = Line.quick
+    record = Line.record
 
     def noted(line: Line) -> dict:
         lines.append(line)
-        return quick(line)
+        return record(line)
 
-    monkeypatch.setattr(Line, "quick", noted)
+    monkeypatch.setattr(Line, "record", noted)
     return lines
 
 

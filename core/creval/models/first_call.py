@@ -26,13 +26,18 @@ class FirstCalls:
         self._tried: dict[tuple[str, ...], asyncio.Event] = {}
         self._refused: dict[tuple[str, ...], FatalModelError] = {}
 
+    def accepts(self, settings: Mapping[str, Any]) -> bool:
+        """Whether a first call with the same settings was accepted, so that a call need not wait for its turn."""
+        key = _key(settings)
+        return key in self._let_in and key not in self._refused
+
     @asynccontextmanager
     async def turn(self, settings: Mapping[str, Any]) -> AsyncIterator[None]:
         """Wait for the first call with the same settings; without one this call is the first.
 
         Raises the error of the first call if it applies to every call.
         """
-        key = tuple(sorted(f"{name}={value!r}" for name, value in settings.items() if name not in _BY_CALL))
+        key = _key(settings)
         while key not in self._let_in and key in self._tried:
             if await self._waited(self._tried[key]):
                 self._let_in.add(key)
@@ -61,6 +66,10 @@ class FirstCalls:
         except TimeoutError:
             return True
         return False
+
+
+def _key(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(sorted([f"{name}={value!r}" for name, value in settings.items() if name not in _BY_CALL]))
 
 
 def _copy(error: FatalModelError) -> FatalModelError:

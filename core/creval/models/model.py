@@ -295,6 +295,8 @@ class Model:
     async def _try(self, request: GenerateRequest) -> Reply:
         if not self.traits.remote or self._parts.batches is not None:
             return await self._send(request)
+        if self._first_calls.accepts(request.settings):
+            return await self._send(request)
         async with self._first_calls.turn(request.settings):
             return await self._send(request)
 

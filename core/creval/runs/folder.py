@@ -232,11 +232,6 @@ class RunFolder:
         for record in read_lines(self.scores(task)):
             yield read_score(record)
 
-    def quick_scores(self, task: str) -> Iterator[dict[str, Any]]:
-        """Yield a task's scores quickly, if only their numbers are needed."""
-        for line in whole_lines(self.scores(task)):
-            yield line.quick()
-
 
 def check_form(data: Any, path: Path) -> None:
     """Raise RunError if a file of a run has the format of a later creval."""

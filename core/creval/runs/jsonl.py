@@ -7,6 +7,7 @@ import errno
 import itertools
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -38,6 +39,8 @@ __all__ = [
 
 _PIECE = 1 << 20
 _QUICK = orjson.loads
+_LONG_NUMBER = re.compile(rb"\d{19}")
+"""A whole number that may have more than 64 bits: orjson reads it as a float."""
 _LONGEST = 1 << 28  # bytes of a line
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -175,6 +178,10 @@ class Line(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """Return the record in the line. Raises RunError with file and line if it is damaged."""
+        if not _LONG_NUMBER.search(self.text):
+            with contextlib.suppress(ValueError):
+                if type(record := _QUICK(self.text)) is dict:
+                    return record
         try:
             text = self.text.decode()
             record, end = DECODE(text)
@@ -184,14 +191,6 @@ class Line(NamedTuple):
             fix = f"Remove the line, then: {resume_command(self.path.parent.parent)}"
             raise RunError(f"a damaged line: {error}", where=f"{self.path}:{self.number}", fix=fix) from error
         return record
-
-    def quick(self) -> dict[str, Any]:
-        """Return the same as `record`, faster; but whole numbers of more than 64 bits may become floats."""
-        try:
-            record = _QUICK(self.text)
-        except ValueError:  # a damaged line, or NaN or lone surrogates, which are not valid JSON
-            return self.record()
-        return record if type(record) is dict else self.record()
 
 
 def whole_lines(path: Path, start: int = 0, before: int = 0) -> Iterator[Line]:

@@ -137,7 +137,7 @@ class _WatchedRun:
         for kind, name, path in files:
             for line in self._tails.setdefault((kind, name), _Tail(path)).new_lines():
                 try:
-                    take[kind](name, line.quick())
+                    take[kind](name, line.record())
                 except _FAULTS as error:
                     where = f"{path.name}:{line.number}"
                     self.fault = f"a damaged line ({where}): {' '.join(str(error).split())}"[:500]

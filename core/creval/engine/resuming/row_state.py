@@ -90,7 +90,7 @@ class RowState(Generic[S]):
     def read(self) -> None:
         """Read the lines added since the last call. Raises RunError with file and line."""
         for line in whole_lines(self.path, self.size, self.lines):
-            self.take(line, line.quick())  # it is read and not kept
+            self.take(line, line.record())
 
     def take(self, line: Line, record: Mapping[str, Any]) -> None:
         """Process the next line of the file. Raises RunError with file and line."""

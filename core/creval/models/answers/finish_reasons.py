@@ -7,6 +7,7 @@ YandexGPT, watsonx and litellm, in lower case with underscores.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 from typing import Any
@@ -71,6 +72,7 @@ _PARTS = (
 )
 """Parts of words that are not listed, but are clear nevertheless."""
 _LONGEST_WORD = 60
+_LONGEST_READ = 500  # with the white space around it
 _BROKEN = frozenset({"error", ABSENT})
 
 
@@ -122,8 +124,11 @@ def _word(said: Any) -> str:
     """Return a finish reason in lower case with underscores; SGLang sends an object with its type."""
     if isinstance(said, dict):
         said = said.get("type")
-    if not isinstance(said, str):
-        return ""
+    return _plain(said[:_LONGEST_READ]) if isinstance(said, str) else ""
+
+
+@functools.lru_cache(maxsize=256)
+def _plain(said: str) -> str:
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said.strip()[:_LONGEST_WORD])
     text = re.sub(r"[\s_-]+", "_", text.encode("utf-8", "replace").decode()).lower()
     return re.sub(r"^(?:finish|stop)_reason[_.]", "", text) if text != "finish_reason_unspecified" else text

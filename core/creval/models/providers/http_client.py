@@ -5,16 +5,17 @@ The transport is pyreqwest, which costs a call less than half of what aiohttp co
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from pyreqwest.client import Client, ClientBuilder
 from pyreqwest.exceptions import PyreqwestError, RequestTimeoutError
+from pyreqwest.http import HeaderMap
 from pyreqwest.multipart import FormBuilder
 from pyreqwest.proxy import ProxyBuilder
 from pyreqwest.request import StreamRequest
@@ -48,8 +49,7 @@ class HttpReply(NamedTuple):
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class HttpCall:
+class HttpCall(NamedTuple):
     """One call: the whole address, and what is sent with it.
 
     `sink`: a body of status 200 is written there, however long it is. `large`: the limit of time applies to each read,
@@ -59,8 +59,8 @@ class HttpCall:
     method: str
     url: str
     body: bytes | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] | None = None
+    query: Mapping[str, str] | None = None
     form: FormBuilder | None = None
     sink: BinaryIO | None = None
     large: bool = False
@@ -210,10 +210,14 @@ def _causes(error: PyreqwestError) -> list[str]:
 
 def _headers(response: Response) -> dict[str, str]:
     """The headers, without those that are no text."""
-    found: dict[str, str] = {}
-    for name in response.headers:
-        try:
-            found.setdefault(name, response.headers[name])
-        except ValueError:
-            continue
-    return found
+    headers = response.headers
+    try:
+        return dict(headers)
+    except ValueError:
+        return dict(_texts(headers))
+
+
+def _texts(headers: HeaderMap) -> Iterator[tuple[str, str]]:
+    for name in headers:
+        with contextlib.suppress(ValueError):
+            yield name, headers[name]
