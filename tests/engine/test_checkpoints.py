@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from creval.engine.observer import Quiet
 from creval.engine.resuming import resume_state
 from creval.engine.run import rescore, resume
 from creval.errors import RunError
-from creval.runs.jsonl import Line, disk_error, dump_line, read_lines
+from creval.runs.jsonl import Line, disk_error, dump_line, read_lines, whole_lines
 
 MODEL = "hosted_vllm/parrot"
 EVERY = 10
@@ -30,15 +32,15 @@ def often(monkeypatch):
 
 @pytest.fixture
 def read(monkeypatch) -> list[Line]:
-    """The rows that are decoded."""
+    """The rows that are accounted for by reading them."""
     lines: list[Line] = []
-    record = Line.record
 
-    def noted(line: Line) -> dict:
-        lines.append(line)
-        return record(line)
+    def noted(*given: Any) -> Iterator[Line]:
+        for line in whole_lines(*given):
+            lines.append(line)
+            yield line
 
-    monkeypatch.setattr(Line, "record", noted)
+    monkeypatch.setattr("creval.engine.resuming.row_state.whole_lines", noted)
     return lines
 
 

@@ -29,7 +29,6 @@ from creval.interruption import CURRENT
 from creval.models.answers.read_answers import READING, reading_of
 from creval.opener import remove, rename
 from creval.runs.folder import FORM, RunFolder
-from creval.runs.jsonl import read_lines
 from creval.runs.labelled import read_labelled
 from creval.runs.run_commands import resume_command, score_command
 from creval.runs.schemas import check_manifest, check_results
@@ -316,7 +315,7 @@ class RunSteps:
         tally = kept.scores.summary.whole()
         if tally is None:
             tally = empty_tally(plan)
-            for record in read_lines(self._folder.scores(task.name)):
+            for record in self._folder.score_rows(task.name):
                 tally.add_row(record)
         try:
             registry, seed = self._setup.plugins.registry, self._setup.options.seed

@@ -232,6 +232,10 @@ class RunFolder:
         for record in read_lines(self.scores(task)):
             yield read_score(record)
 
+    def score_rows(self, task: str) -> Iterator[dict[str, Any]]:
+        """Yield a task's scores one at a time, as plain data."""
+        return read_lines(self.scores(task))
+
 
 def check_form(data: Any, path: Path) -> None:
     """Raise RunError if a file of a run has the format of a later creval."""

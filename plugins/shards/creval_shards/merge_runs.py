@@ -282,7 +282,7 @@ class _Merge:
         planned = UsedResources.of(task, self._options, {}, target)
         used_resources = replace(planned, chosen=said["asked_instruments"], names=said["instruments"])
         tally = empty_tally(plan)
-        for record in self._target.quick_scores(task.name):
+        for record in self._target.score_rows(task.name):
             tally.add_row(record)
         stored = partial(self._target.read_scores, task.name)
         metrics = aggregate_task(plan, tally, used_resources, registry, self._options.seed, stored)
