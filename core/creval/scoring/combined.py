@@ -23,7 +23,7 @@ AVERAGES = ("micro", "macro", "weighted")
 
 
 def _harmonic(values: Floats) -> Floats:
-    """Return the harmonic mean of the rows, 0 where one of them is 0."""
+    """Return the harmonic mean of the rows, 0 if one of them is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = len(values) / (1.0 / values).sum(axis=0)
     return cast(Floats, np.where((values == 0).any(axis=0), 0.0, found))

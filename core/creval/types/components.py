@@ -289,7 +289,7 @@ class Scorer(Protocol):
 class Aggregation(Protocol):
     """Kind `aggregation`: the values of one metric, clustered by doc, -> one number.
 
-    `clusters` holds one float array per doc (its repeats, conditions pooled). Return None where the number is
+    `clusters` holds one float array per doc (its repeats, conditions pooled). Return None if the number is
     undefined, never NaN. Optional methods:
 
     - `parts(clusters)` returns the numerator and the denominator of each doc if the number is a ratio of their sums;

@@ -10,7 +10,7 @@ __all__ = ["ClassAgreement", "by_class"]
 
 
 class ClassAgreement(NamedTuple):
-    """How the judge meets one class of people's `n` ratings of it; None where it is not defined.
+    """How the judge meets one class of people's `n` ratings of it; None if it is not defined.
 
     `precision`: the share of the judge's ratings of this class that people share. `recall`: the share of people's that
     the judge met. `f1`: their harmonic mean.

@@ -14,7 +14,7 @@ __all__ = ["GateResult", "adjusted", "gated_scores", "judge", "random_appropriat
 class GateResult:
     """One model under one condition against random nouns.
 
-    `appropriateness` is the mean over cues, `t` and `p` are Welch's (two-sided; None where a variance is undefined),
+    `appropriateness` is the mean over cues, `t` and `p` are Welch's (two-sided; None if a variance is undefined),
     `p_adjusted` is by Benjamini and Hochberg over the models of the condition. `novelty` is the mean CDAT-N.
     """
 
@@ -82,7 +82,7 @@ def judge(
 
 
 def gated_scores(results: Sequence[GateResult]) -> Mapping[str, float | None]:
-    """Return CDAT of each model: the mean of CDAT-N over the conditions that it passes; None where it passes none."""
+    """Return CDAT of each model: the mean of CDAT-N over the conditions that it passes; None if it passes none."""
     models = dict.fromkeys(result.model for result in results)
     passed = {model: [r.novelty for r in results if r.model == model and r.passed] for model in models}
     return {model: float(np.mean(values)) if values else None for model, values in passed.items()}

@@ -69,7 +69,7 @@ class CdatGate:
 def read_runs(runs: Sequence[Run], task: str) -> Values:
     """Return the scored samples of `task` in all runs.
 
-    Raises RunError where a run lacks the task or its scores, DataError where the runs used different embeddings or two
+    Raises RunError if a run lacks the task or its scores, DataError if the runs used different embeddings or two
     are of one model.
     """
     values: Values = {}

@@ -23,7 +23,7 @@ class _Entries(JsonArray):
     """A JSON array whose items are (word, reason) pairs."""
 
     def take(self, rows: list[Any]) -> list[Any] | None:
-        """Return the pairs of an array that has some; None where an item gives no word, and the chain a gap."""
+        """Return the pairs of an array that has some; None if an item gives no word, and the chain a gap."""
         pairs = []
         for row in rows:
             said = row if isinstance(row, dict) else {"word": row}

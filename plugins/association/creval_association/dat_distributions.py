@@ -72,7 +72,7 @@ class DatDistributions:
 
 
 def _scores(runs: Sequence[str], task: str, temperature: float) -> dict[str, list[float]]:
-    """Return the scores by group, models first. Raises RunError, and DataError where embeddings differ."""
+    """Return the scores by group, models first. Raises RunError, and DataError if embeddings differ."""
     found: defaultdict[str, list[float]] = defaultdict(list)
     embeddings: dict[str, str] = {}
     for run in open_runs(runs):

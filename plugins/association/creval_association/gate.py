@@ -44,9 +44,9 @@ class Gate:
         return np.asarray(_REDUCE[self.utility](words @ anchors.T, axis=1))
 
     def threshold(self, lookup: Lookup, anchors: np.ndarray) -> float:
-        """Eq. 7. Raises ScoringError where a noun of the pool has no vector."""
+        """Eq. 7. Raises ScoringError if a noun of the pool has no vector."""
         return float(np.quantile(self.utilities(lookup.rows(self.pool), anchors), self.quantile))
 
     def above(self, utilities: np.ndarray, threshold: float) -> np.ndarray:
-        """Say which utilities are above the threshold: strictly (Eq. 7), a tie up to rounding is not."""
+        """Return which utilities are above the threshold: strictly (Eq. 7), a tie up to rounding is not."""
         return np.asarray(utilities > threshold + _TIE)

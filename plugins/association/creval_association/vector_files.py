@@ -37,7 +37,7 @@ def build_store(
     and written in blocks, so memory holds the vocabulary but never all vectors. The store appears only when complete.
     `progress` is called with the number of lines read, every 100,000 lines.
 
-    Raises DataError (with the line) where the file cannot be read, a line has too few or not finite numbers, or
+    Raises DataError (with the line) if the file cannot be read, a line has too few or not finite numbers, or
     the header counts other lines than there are.
     """
     folder = store_folder(cache, name)

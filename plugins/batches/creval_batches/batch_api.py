@@ -30,9 +30,9 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """A batch as the provider describes it. `counts` are (total, completed, failed); None where it does not say.
+    """A batch as the provider describes it. `counts` are (total, completed, failed); None if it does not say.
 
-    `output` and `error` are the ids of the files with its answers and failures, None where there is none (yet).
+    `output` and `error` are the ids of the files with its answers and failures, None if there is none (yet).
     """
 
     id: str
@@ -88,7 +88,7 @@ class BatchApi(Protocol):
 
 
 def state_of(data: Mapping[str, Any]) -> BatchState:
-    """Read a batch object. Raises KeyError or TypeError where it is none."""
+    """Read a batch object. Raises KeyError or TypeError if it is none."""
     counts = data.get("request_counts")
     numbers = None
     if isinstance(counts, Mapping) and counts.get("total"):

@@ -206,7 +206,7 @@ class BatchProvider:
         return False
 
     def _collected(self, entry: JournalEntry, request: GenerateRequest) -> Reply | None:
-        """Return the answer from a batch that was collected before the question came; None where it has none."""
+        """Return the answer from a batch that was collected before the question came; None if it has none."""
         assert entry.batch is not None
         collector = self._collectors[entry.batch]
         if entry.key not in collector:

@@ -44,7 +44,7 @@ class ChatBatchApi:
         return self._provider.refused(failure, request)
 
     async def upload(self, file: BinaryIO, name: str) -> str:
-        """POST /files. Raises UsageError where the server has no such address."""
+        """POST /files. Raises UsageError if the server has no such address."""
         from pyreqwest.multipart import FormBuilder, PartBuilder
 
         size = file.seek(0, os.SEEK_END)

@@ -23,7 +23,7 @@ __all__ = ["BatchJournal", "JournalEntry", "JournalFile", "SentBatch"]
 class JournalFile:
     """`batches.jsonl`: JSON objects, each found again by its place. Made with the first of them.
 
-    Raises RunError where it is damaged or cannot be written.
+    Raises RunError if it is damaged or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:

@@ -14,7 +14,7 @@ __all__ = ["open_api"]
 
 
 def open_api(provider: Provider, spec: str) -> BatchApi:
-    """Return the batch endpoint of an open provider. Raises UsageError where it has none."""
+    """Return the batch endpoint of an open provider. Raises UsageError if it has none."""
     if isinstance(provider, ChatProvider) and provider.endpoint.batches:
         return ChatBatchApi(provider)
     if isinstance(provider, LitellmProvider) and provider.vendor in VENDORS:

@@ -83,7 +83,7 @@ class PendingRequests:
                 one.future.set_result(reply)
 
     def read(self, key: str, batch: str, line: Mapping[str, Any], request: GenerateRequest) -> Reply:
-        """Read a line and record it in the journal. Raises ModelError where it is no answer."""
+        """Read a line and record it in the journal. Raises ModelError if it is no answer."""
         try:
             reply = with_known_finish_reasons(_read_line(line, request, self._api))
             reply = self._priced(masked_reply(reply, self._mask))

@@ -78,14 +78,14 @@ class BatchScheduler:
         return self.journal.cost, self.journal.calls
 
     def wrap(self, provider: Provider, name: ModelSpec, price: Price | None) -> BatchProvider:
-        """Return a provider that sends the calls of an open one in batches. Raises UsageError where it cannot."""
+        """Return a provider that sends the calls of an open one in batches. Raises UsageError if it cannot."""
         from creval_batches.batch_provider import BatchProvider
         from creval_batches.open_api import open_api
 
         return BatchProvider(open_api(provider, name.text), name, price, self)
 
     def open_journal(self, path: Path) -> None:
-        """Read the run's journal and record everything further there. Raises RunError where a line is no note."""
+        """Read the run's journal and record everything further there. Raises RunError if a line is no note."""
         try:
             self.journal.open(JournalFile(path))
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -31,7 +31,7 @@ class QueueFullError(Exception):
 class Batch:
     """A batch: creval's name for it, the keys in the order of its file, and what is known of it at the provider.
 
-    `lines` is its file, None where an earlier process sent it; `planned` (epoch seconds) is when.
+    `lines` is its file, None if an earlier process sent it; `planned` (epoch seconds) is when.
     """
 
     name: str
@@ -45,8 +45,8 @@ class Batch:
 class BatchSender:
     """Sends and follows one batch.
 
-    `run` ends when the batch has ended, or, where the run is to be left, when it is sent. Raises QueueFullError where
-    the provider takes no more tokens for now, ModelError where the batch cannot be sent, and RunError for what ends the
+    `run` ends when the batch has ended, or, where the run is to be left, when it is sent. Raises QueueFullError if
+    the provider takes no more tokens for now, ModelError if the batch cannot be sent, and RunError for what ends the
     run and loses nothing: a batch that was cancelled, or whose state or answers is not available.
     """
 
@@ -91,7 +91,7 @@ class BatchSender:
         self._scheduler.update(self.batch.name, len(self.batch.keys), completed + failed)
 
     async def _sent(self) -> BatchState | None:
-        """Send the batch, or find the one that was sent; None where that never came about."""
+        """Send the batch, or find the one that was sent; None if that never came about."""
         batch, journal = self.batch, self._scheduler.journal
         if batch.id is not None:
             return await self._state()

@@ -96,7 +96,7 @@ def _print(found: Compared, most_flips: int, hidden: Sequence[str]) -> None:
 
 
 def _pairing_notes(found: Sequence[Comparison]) -> list[str]:
-    """Say which docs are left out, and where runs are not paired."""
+    """Return which docs are left out, and where runs are not paired."""
     lines = dict.fromkeys(
         f"{each.task}, {each.metric}: {counted(each.left_out, 'docs')} with a value in some runs only: left out"
         for each in found

@@ -48,7 +48,7 @@ class Compared:
         """Return the verdict on the second of two runs: better, worse, equivalent, cannot tell (higher, lower).
 
         By metric; with the task before it where there are several, and with the condition in brackets behind it.
-        Raises UsageError where there are more than two runs: then each two have a verdict, in `contrasts`.
+        Raises UsageError if there are more than two runs: then each two have a verdict, in `contrasts`.
         """
         if len(self.runs) != 2:
             fix = "Look into comparisons: each has the contrasts of all pairs."
@@ -139,7 +139,7 @@ def compare(
     metric. `force` compares what differs in task, data or resources too. docs/compare.md explains tests and intervals.
 
     Raises UsageError for fewer than two runs and for a margin that is no positive number, UnknownNameError for a task
-    or metric that is none, and RunError where runs did not come to their end or do not compare.
+    or metric that is none, and RunError if runs did not come to their end or do not compare.
     """
     margins = dict(margin) if isinstance(margin, Mapping) else {} if margin is None else {"": margin}
     for name, value in margins.items():

@@ -156,7 +156,7 @@ class _Tested(NamedTuple):
 def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[Comparison], list[str]]:
     """Compare two runs or more in all metrics that they share, and say what else to know.
 
-    Raises UsageError for fewer than two runs, UnknownNameError for a task or metric that is none, and RunError where
+    Raises UsageError for fewer than two runs, UnknownNameError for a task or metric that is none, and RunError if
     they do not compare (`shared_tasks`).
     """
     if len(runs) < 2:

@@ -168,7 +168,7 @@ def _frame(columns: Sequence[Column], rows: Sequence[ModelRow], baselines: Basel
 
 
 def frame_value(column: Column, rows: Sequence[ModelRow], baselines: Baselines, which: str) -> float | None:
-    """Return what the `floor` or `ceiling` reached in a column; None where it is not known."""
+    """Return what the `floor` or `ceiling` reached in a column; None if it is not known."""
     for row in rows:
         if column in row.cells:
             result, metric = row.cells[column]
@@ -232,7 +232,7 @@ def _blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
 
 
 def run_letters(column: Column, results: Sequence[RunResult]) -> list[str] | None:
-    """Return the significance groups of runs in a column; None where they are not known."""
+    """Return the significance groups of runs in a column; None if they are not known."""
     try:
         runs = [open_run(result.folder) for result in results]
         found = significance_groups(runs, column.task.rpartition("/")[2], column.metric, column.condition)

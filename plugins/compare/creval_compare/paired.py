@@ -55,7 +55,7 @@ _STEPS = 40
 
 
 def within_scale(detectable: float | None, scale: Scale) -> float | None:
-    """Return a minimum detectable difference; None where no two values of the scale differ by so much."""
+    """Return a minimum detectable difference; None if no two values of the scale differ by so much."""
     if detectable is None or scale.low is None or scale.high is None:
         return detectable
     return detectable if detectable <= scale.high - scale.low else None

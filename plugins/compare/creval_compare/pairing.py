@@ -100,7 +100,7 @@ class SharedTask:
         return _metrics(self._results[0])[key]
 
     def notes(self) -> Iterator[str]:
-        """Say what differs between the runs and may be what makes the difference."""
+        """Return what differs between the runs and may be what makes the difference."""
         differing = [words for name, words in _MAY.items() if _differ(self._results, name)]
         if differing:
             yield f"{self.task}: the runs differ in {', '.join(differing)}"
@@ -117,7 +117,7 @@ class SharedTask:
         return all(self._docs_by(metric, key) is not None for key in ("by", "group"))
 
     def compared(self, key: MetricKey) -> PairedMetric:
-        """Return one metric's values. Raises RunError where a result does not say what its numbers are made of."""
+        """Return one metric's values. Raises RunError if a result does not say what its numbers are made of."""
         metric = _metrics(self._results[0])[key]
         by: Sequence[Mapping[str, str]] = self._docs_by(metric, "by") or []
         tallies = self._tallies
@@ -229,7 +229,7 @@ class SharedTask:
 def shared_tasks(runs: Sequence[Run], wanted: Sequence[str], force: bool, registry: Registry) -> list[SharedTask]:
     """Return the tasks that all runs hold (of those named, where any is).
 
-    Raises RunError where they hold none in common, or one differs in task, data or resources and `force` is not set;
+    Raises RunError if they hold none in common, or one differs in task, data or resources and `force` is not set;
     UnknownNameError for a wanted task that some run does not hold. The name of a suite stands for its numbers.
     """
     suites = [[str(suite["task"]) for suite in run.results.get("suites", ())] if wanted else [] for run in runs]
@@ -246,7 +246,7 @@ def shared_tasks(runs: Sequence[Run], wanted: Sequence[str], force: bool, regist
 
 
 def shared_task(runs: Sequence[Run], task: str, force: bool, registry: Registry) -> SharedTask:
-    """Return a task that all runs hold. Raises RunError where it differs as `shared_tasks` says."""
+    """Return a task that all runs hold. Raises RunError if it differs as `shared_tasks` says."""
     _check_alike(runs, task, force)
     return SharedTask(runs, task, registry)
 
@@ -273,7 +273,7 @@ def _shown(result: Mapping[str, Any]) -> str:
 
 
 def _zero(definition: Mapping[str, Any], failed: str | None) -> float | None:
-    """What a sample without a score counts, None where it is left out."""
+    """What a sample without a score counts, None if it is left out."""
     return float(definition["failed_value"]) if failed == "zero" else None
 
 

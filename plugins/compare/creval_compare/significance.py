@@ -41,7 +41,7 @@ def swap_test(aggregation: Aggregation, one: Clusters, other: Clusters, seed: in
 
     Statistic: the difference of the aggregated numbers, which for means is that of the sign-flip test (Fisher's).
     Every swap is looked at where few docs differ, else SWAPS random ones from the seed, with p = (k + 1) / (n + 1).
-    `one` and `other` hold the same docs in the same order. None where the metric is undefined.
+    `one` and `other` hold the same docs in the same order. None if the metric is undefined.
     """
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
@@ -89,7 +89,7 @@ def _called_swaps(aggregation: Aggregation, one: Clusters, other: Clusters, seed
 def permutation_test(aggregation: Aggregation, one: Clusters, other: Clusters, seed: int) -> float | None:
     """Return the two-sided p-value of the permutation test: were the runs alike, each trial could be of either.
 
-    SWAPS random divisions from the seed for a ratio of sums, SLOW_SWAPS for other aggregations. None where the metric
+    SWAPS random divisions from the seed for a ratio of sums, SLOW_SWAPS for other aggregations. None if the metric
     is undefined.
     """
     if aggregation.value(one) is None or aggregation.value(other) is None:

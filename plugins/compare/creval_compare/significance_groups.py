@@ -16,7 +16,7 @@ MOST_TESTED = 20
 def significance_groups(runs: Sequence[Run], task: str, metric: str, condition: str | None) -> list[str] | None:
     """Return for each run its groups: runs that share a letter cannot be told apart (as `creval compare` says it).
 
-    None where the runs' scores cannot be compared, and for more than MOST_TESTED runs.
+    None if the runs' scores cannot be compared, and for more than MOST_TESTED runs.
     """
     if not 2 <= len(runs) <= MOST_TESTED:
         return None

@@ -68,7 +68,7 @@ _PARTS = (
     _Part("CreativeMath", _LOGIC, r"(?!)", {}),  # not to be had: see docs/creativityprism.md
 )
 _TOP = {"dat": 100.0}
-"""What counts as 1 where it is not the top of the metric's range."""
+"""What counts as 1 if it is not the top of the metric's range."""
 
 _COLUMNS = ("run", "of", "name", "value", "standard error", "tasks", "without")
 
@@ -91,7 +91,7 @@ class Dimensions:
         return ()
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Compute. Raises DataError where a run has none of the tasks."""
+        """Compute. Raises DataError if a run has none of the tasks."""
         rows = [row for run in open_runs(runs) for row in _rows(run)]
         notes = (
             "A dimension is the mean over tasks of a task's mean over its metrics; overall is the mean of the three.",
@@ -141,7 +141,7 @@ def _by_task(numbers: Sequence[_Number], part: _Part) -> tuple[float, float | No
 
 
 def _combined(numbers: Sequence[tuple[float, float | None]]) -> tuple[float, float | None]:
-    """Return the mean and its standard error, None where one part has none; parts count as independent."""
+    """Return the mean and its standard error, None if one part has none; parts count as independent."""
     value = fsum(value for value, _ in numbers) / len(numbers)
     errors = [error for _, error in numbers if error is not None]
     return value, sqrt(fsum(error**2 for error in errors)) / len(numbers) if len(errors) == len(numbers) else None

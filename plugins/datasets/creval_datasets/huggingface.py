@@ -49,7 +49,7 @@ class HuggingFaceRows:
         return f"{self.origin}, row {index}"
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def open_huggingface(
     their fields, `take` how many of these from the front. With `streaming` only what is taken is stored. `expected`
     (`rows` of all parts, `columns`) is what `newest` must have; a commit that differs is refused and forgotten.
 
-    Raises MissingPartError without the package datasets; DataError where the data is not available.
+    Raises MissingPartError without the package datasets; DataError if the data is not available.
     """
     try:
         import datasets

@@ -33,7 +33,7 @@ class Fetched(NamedTuple):
 def prefetch(tasks: Sequence[str], plugins: Plugins, resources: ResourceOptions | None = None) -> Iterator[Fetched]:
     """Fetch data and resources of tasks and suites, one after the other; each resource once.
 
-    What fails stops none of the rest. Raises UnknownNameError and TaskError where a task cannot be loaded. Models are
+    What fails stops none of the rest. Raises UnknownNameError and TaskError if a task cannot be loaded. Models are
     not fetched: a run names them, not a task.
     """
     options = resources or ResourceOptions()

@@ -65,7 +65,7 @@ class SetDistance:
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
-        """Score the answers of one doc under one condition. Raises ScoringError where one has no vector."""
+        """Score the answers of one doc under one condition. Raises ScoringError if one has no vector."""
         texts = _texts(items)
         flat = [text for each in texts for text in each]
         if len(flat) < 2:

@@ -23,7 +23,7 @@ Same = Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]
 
 
 def same_by_words(one: str, other: str) -> bool | None:
-    """Return whether two short answers are the same by their words; None where one has more than five."""
+    """Return whether two short answers are the same by their words; None if one has more than five."""
     words, others = one.strip().lower().split(), other.strip().lower().split()
     longer = max(len(words), len(others))
     return None if longer > _FEW_WORDS else len(set(words) & set(others)) * 2 >= longer

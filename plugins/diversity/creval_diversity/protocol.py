@@ -83,7 +83,7 @@ def _answer(item: Mapping[str, Any]) -> str | None:
 
 
 def _weight(probability: Any) -> float | None:
-    """Return a probability as a number: .2, "0.2" or "20%"; None where it is none."""
+    """Return a probability as a number: .2, "0.2" or "20%"; None if it is none."""
     said = str(probability).strip()
     try:
         value = float(said.rstrip("% ")) / (100 if said.endswith("%") else 1)

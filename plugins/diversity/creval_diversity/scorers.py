@@ -157,7 +157,7 @@ class JudgedUtility:
         return {"judge": (0, _TRIES * expected.answers)}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
-        """Score the answers to one doc under one condition. Raises ScoringError where a rating cannot be read."""
+        """Score the answers to one doc under one condition. Raises ScoringError if a rating cannot be read."""
         found = _Set.of(items)
         classes = await classes_of(found.texts, close(context, found.texts, self.threshold))
         of = found.by_place(classes)

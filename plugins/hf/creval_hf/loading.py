@@ -68,7 +68,7 @@ def versions() -> str:
 
 
 def check_device(name: ModelName) -> None:
-    """Raise UsageError where the device that the name states is not there; imports torch where it states one."""
+    """Raise UsageError if the device that the name states is not there; imports torch if it states one."""
     if name.device in (None, "cpu"):
         return
     import torch
@@ -96,7 +96,7 @@ def chosen_device(name: ModelName) -> str:
 def check_config(name: ModelName, found: Found, trusted: bool, offline: bool) -> str:
     """Read the model's configuration, and return the type of number that it is computed with.
 
-    Raises UsageError where it is no model that answers, or has code that was not allowed.
+    Raises UsageError if it is no model that answers, or has code that was not allowed.
     """
     import transformers
 

@@ -34,7 +34,7 @@ class Found:
 
 
 def check_packages(name: ModelName) -> None:
-    """Raise MissingPartError where a package that this model needs is not installed."""
+    """Raise MissingPartError if a package that this model needs is not installed."""
     needed = dict(_PACKAGES)
     if name.device_map or name.load_in:
         needed["accelerate"] = "creval-hf[accelerate]"
@@ -52,9 +52,9 @@ def check_packages(name: ModelName) -> None:
 
 
 def find_cached(place: str, local: bool, revision: str | None, config: str = CONFIG) -> Found | None:
-    """Return a folder, or what the Hub's cache holds; None where that lacks the model or some of its weights.
+    """Return a folder, or what the Hub's cache holds; None if that lacks the model or some of its weights.
 
-    Raises MissingPartError where a folder is absent or holds no model.
+    Raises MissingPartError if a folder is absent or holds no model.
     """
     if local:
         folder = Path(place)

@@ -20,7 +20,7 @@ _CARRIERS = ("httpx", "httpx2", "requests")
 
 
 def check_repository(name: str) -> str:
-    """Return the name of a repository. Raises UsageError where it has not the form owner/name."""
+    """Return the name of a repository. Raises UsageError if it has not the form owner/name."""
     if not _NAME.fullmatch(name) or "--" in name or ".." in name:
         raise UsageError(f"{name!r} is no repository of the Hub", fix="Write it as owner/name, e.g. ada/creval-runs.")
     return name

@@ -21,7 +21,7 @@ _PLAIN_SOURCES = ("huggingface", "package", "file", "url")
 
 @dataclass(slots=True)
 class HubForm:
-    """`data` is the file's content, None where there are `reasons` against it. `notes` say what changes a little."""
+    """`data` is the file's content, None if there are `reasons` against it. `notes` say what changes a little."""
 
     data: Mapping[str, Any] | None = None
     reasons: list[str] = field(default_factory=list)

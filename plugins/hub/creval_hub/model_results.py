@@ -41,7 +41,7 @@ class ModelResult:
 def model_results(run: Run, dataset: str, source: str | None = None) -> list[ModelResult]:
     """Return an entry for each task's primary metric and condition that the Hub can show rightly.
 
-    `dataset` is the benchmark's repository, `source` the address of the run's own data. Raises UsageError where the run
+    `dataset` is the benchmark's repository, `source` the address of the run's own data. Raises UsageError if the run
     is of no model, or no metric can be shown.
     """
     check_repository(dataset)
@@ -100,7 +100,7 @@ def _entry(
 
 
 def check_entry(entry: Mapping[str, Any]) -> None:
-    """Raises UsageError where an entry breaks a rule of the Hub, those that its library does not check among them."""
+    """Raise UsageError if an entry breaks a rule of the Hub, those that its library does not check among them."""
     dataset, value, source = entry.get("dataset"), entry.get("value"), entry.get("source")
     if not isinstance(dataset, Mapping) or not {"id", "task_id"} <= dataset.keys() or dataset.keys() - _DATASET:
         raise UsageError("an entry's dataset has id, task_id and perhaps revision")
@@ -167,7 +167,7 @@ def propose_results(results: Sequence[ModelResult], model: str) -> str:
 
 
 def _check_benchmark(api: Any, dataset: str, tasks: Sequence[str]) -> None:
-    """Raises DataError where the dataset is no benchmark, or does not know a task."""
+    """Raise DataError if the dataset is no benchmark, or does not know a task."""
     from huggingface_hub.errors import EntryNotFoundError
 
     fix = "Name a dataset whose eval.yaml lists the task (--dataset)."

@@ -22,7 +22,7 @@ def pull_runs(
 
     Returns each folder with whether it is new: one that exists is left as it is. A folder appears when
     it is whole; what was loaded before an interruption is kept by the library. Raises UnknownNameError for a run that
-    is not there, DataError where the Hub refuses, UsageError where a name would lead out of `folder`.
+    is not there, DataError if the Hub refuses, UsageError if a name would lead out of `folder`.
     """
     check_repository(repository)
     api = open_hub(need_token=False)

@@ -36,7 +36,7 @@ class _OfIdeas:
         self._table = np.asarray(rows, dtype=np.float64).reshape(-1, len(self._scores))
 
     def value(self, clusters: Sequence[Table]) -> float | None:
-        """Return the number over the ideas of all clusters; None where there is none."""
+        """Return the number over the ideas of all clusters; None if there is none."""
         if not len(clusters):
             return None
         return self.of_ideas(self._table[np.concatenate(list(clusters)).astype(np.int64)])

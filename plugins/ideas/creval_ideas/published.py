@@ -38,7 +38,7 @@ def open_keywords(
     texts before, between and after two ideas that are compared. The files are fetched once, checked by their sha256
     and kept in the cache. `url` may name a copy of the repository.
 
-    Raises DataError where the files are not available or are others.
+    Raises DataError if the files are not available or are others.
     """
     folder = PinnedFiles.of(FOLDER, url, PINS if pins is None else pins, options).fetch()
     try:

@@ -47,7 +47,7 @@ class Judge:
     Where a parser finds several that differ and does not state which to `choose`, the verdict cannot be read.
 
     With `against`, a field of the doc that holds a rival text, the prompt gets `first` and `second` in place of these
-    two, and the labels are `first`, `second` and perhaps `tie`: 1 where the answer wins, 0.5 for a tie, 0 where it
+    two, and the labels are `first`, `second` and perhaps `tie`: 1 if the answer wins, 0.5 for a tie, 0 if it
     loses. With `both_orders` the pair is asked about in both orders, and the score NAME_agrees says whether both times
     the same text won. `name` is the name of the score. With `reduce: best` a sample of several answers counts by its
     best one (best-of-n) in place of the mean.
@@ -92,17 +92,17 @@ class Judge:
         return dict.fromkeys(self._jury.roles, (fewest, _TRIES * calls))
 
     def check_roles(self, context: Context) -> None:
-        """Raises UsageError where too few models are left to draw from; before the first call."""
+        """Raise UsageError if too few models are left to draw from; before the first call."""
         self._jury.drawn("", context)
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being judged: it lacks the rival text."""
+        """Return why a doc cannot be judged: it lacks the rival text."""
         if self._against is None or self._against in fields:
             return None
         return f"it has no field {self._against!r}; it has {', '.join(fields)}"
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
-        """Ask about each answer. Raises ScoringError where the judge's verdicts cannot be read."""
+        """Ask about each answer. Raises ScoringError if the judge's verdicts cannot be read."""
         return await self._of_doc(items, context) if self._whole else [await self._of(item, context) for item in items]
 
     async def _of_doc(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
@@ -282,7 +282,7 @@ _RIVALS = {"regex": "all", "tagged": "first", "json_object": "first"}
 
 
 def _rivals(ref: ComponentRef) -> ComponentRef | None:
-    """Return the parser that finds what else a text holds; None where the task file states which find counts."""
+    """Return the parser that finds what else a text holds; None if the task file states which find counts."""
     choose = _RIVALS.get(ref.name.removeprefix("core/"))
     if choose is None or "choose" in ref.parameters:
         return None

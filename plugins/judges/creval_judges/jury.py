@@ -49,7 +49,7 @@ class Jury:
 
     @staticmethod
     def check_stated(parameters: Mapping[str, Any]) -> None:
-        """Raises UsageError for what only a jury has, and for a role that is named twice."""
+        """Raise UsageError for what only a jury has, and for a role that is named twice."""
         alone = [name for name in ("combine", "draw", "panel", "except", "agreement") if name in parameters]
         if alone and "roles" not in parameters:
             raise UsageError(f"{alone[0]} is for a jury", fix="Name its roles: roles: [a, b, c].")
@@ -60,7 +60,7 @@ class Jury:
             )
 
     def check(self) -> None:
-        """Raises UsageError where a pool is smaller than what is drawn of it."""
+        """Raise UsageError if a pool is smaller than what is drawn of it."""
         if self.draw is not None and self.draw > len(self.roles):
             raise UsageError(
                 f"a jury of {self.draw} cannot be drawn from {counted(len(self.roles), 'roles')}",
@@ -68,7 +68,7 @@ class Jury:
             )
 
     def drawn(self, doc: str, context: Context) -> Sequence[str]:
-        """Return the jurors of a doc, in the order of the file. Raises UsageError where too few models are left."""
+        """Return the jurors of a doc, in the order of the file. Raises UsageError if too few models are left."""
         left = [role for role in self.roles if not (self.except_target and self._is_target(role, context))]
         least = self.draw or 1
         if len(left) < least:

@@ -132,7 +132,7 @@ class ScaleVerdict:
         return _CONFIDENCE.sub(" ", _DEFINED.sub(" ", text))
 
     def _own_scale(self, text: str) -> str:
-        """Return a text without mentions of the scale. Raises ValueError where it mentions another one."""
+        """Return a text without mentions of the scale. Raises ValueError if it mentions another one."""
         text = self.without_scale(text)
         if other := _OTHER_SCALE.search(text):
             raise ValueError(f"it speaks of another scale: {other.group()!r}")
@@ -149,7 +149,7 @@ class ScaleVerdict:
         return Parsed(float(number_of(values[0])), route="verdict")
 
     def _in_json(self, text: str) -> list[Decimal]:
-        """Return the verdicts of the JSON objects in a text. Raises ValueError where one cannot be read."""
+        """Return the verdicts of the JSON objects in a text. Raises ValueError if one cannot be read."""
         if not holds_json(text):
             return []
         found: list[Decimal] = []
@@ -181,7 +181,7 @@ class ScaleVerdict:
         return decimal_of(member) if not isinstance(member, str) else read_numeral(self._own_scale(member)).value
 
     def _in_text(self, text: str) -> list[Decimal]:
-        """Return the verdicts of a text without JSON and scale. Raises ValueError where one cannot be read."""
+        """Return the verdicts of a text without JSON and scale. Raises ValueError if one cannot be read."""
         marked = [Decimal(_ascii(match["a"] or match["b"])) for match in _MARKED.finditer(text)]
         marked += [read_numeral(text[content : end - 1]).value for _, end, content in boxed_spans(text)]
         if marked:
@@ -204,7 +204,7 @@ class ScaleVerdict:
         return [each.value for each in _plain_numbers(text)]
 
     def _refuse_several(self, text: str) -> None:
-        """Raises ValueError where the number at the end is one of several: of lines with names, or a scale's top."""
+        """Raise ValueError if the number at the end is one of several: of lines with names, or a scale's top."""
         lines = {Decimal(_ascii(number)) for number in _SEVERAL_LINES.findall(text)}
         if len(lines) > 1:
             raise ValueError(f"its lines name differing numbers: {', '.join(map(str, sorted(lines)))}")

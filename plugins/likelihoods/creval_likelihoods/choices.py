@@ -63,7 +63,7 @@ class Choices:
         session.answer(pairs[best][0])
 
     def _pairs(self, fields: Mapping[str, Any], doc: str) -> list[tuple[str, str]]:
-        """Return label and text of each choice. Raises ScoringError where the doc has none."""
+        """Return label and text of each choice. Raises ScoringError if the doc has none."""
         given: Any = self.choices
         if isinstance(given, str):
             if given not in fields:

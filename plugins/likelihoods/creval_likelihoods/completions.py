@@ -170,7 +170,7 @@ class CompletionsProvider(ChatProvider):
         return dict(body)
 
     def _tokens_of(self, body: Mapping[str, Any], prompts: Sequence[list[int] | str]) -> list[Tokens]:
-        """Return the tokens of each prompt. Raises FatalModelError where the server sends none of them."""
+        """Return the tokens of each prompt. Raises FatalModelError if the server sends none of them."""
         choices = sorted(body["choices"], key=lambda choice: choice.get("index") or 0)
         if len(choices) != len(prompts):
             what = f"the server sent {counted(len(choices), 'choices')} for {counted(len(prompts), 'prompts')}"
@@ -209,7 +209,7 @@ def _is_about_echo(words: str) -> bool:
 
 
 def prompt_tokens(choice: Mapping[str, Any], prompt: list[int] | str, generates: bool = True) -> Tokens | None:
-    """Return the tokens of a prompt out of one choice, None where the server did not send them.
+    """Return the tokens of a prompt out of one choice, None if the server did not send them.
 
     `generates`: after the prompt stands one token more.
     """
@@ -256,7 +256,7 @@ def _of_vllm(entry: Any, token: int | None) -> TokenLogprob | None:
 
 
 def _token(token: str, value: Any, top: Mapping[Any, Any]) -> TokenLogprob | None:
-    """A token, with the most probable one at its place where that is another; None where it has no probability."""
+    """A token, with the most probable one at its place where that is another; None if it has no probability."""
     if not _is_finite(value):
         return None
     best = max(((str(name), float(at)) for name, at in top.items() if _is_finite(at)), key=lambda p: p[1], default=None)

@@ -44,7 +44,7 @@ class _OfChoices:
         return [self._score(item) for item in items]
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it lacks the field."""
+        """Return why a doc cannot be scored: it lacks the field."""
         return _field_fault(fields, self.field)
 
     def _score(self, item: ScorerInput) -> Score:
@@ -63,7 +63,7 @@ class _OfChoices:
 
 @dataclass(frozen=True)
 class LikeliestChoice(_OfChoices):
-    """1 where the choice with the highest log-likelihood is the doc's target (a label, or a place from 0).
+    """1 if the choice with the highest log-likelihood is the doc's target (a label, or a place from 0).
 
     `acc` compares the sums; `acc_norm` the sums by the choice's length in characters, as lm-eval's acc_norm does,
     `acc_norm_bytes` (its acc_bytes) and `acc_norm_tokens` by its length in UTF-8 bytes and in the model's tokens. Of
@@ -102,7 +102,7 @@ class Perplexity:
         return [self._score(item) for item in items]
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it lacks the field."""
+        """Return why a doc cannot be scored: it lacks the field."""
         return None if self.field is None else _field_fault(fields, self.field)
 
     def _score(self, item: ScorerInput) -> Score:
@@ -122,7 +122,7 @@ class Perplexity:
 
 @dataclass(frozen=True)
 class FirstToken:
-    """1 where the most probable label, among the first tokens that a model might say, is the doc's target.
+    """1 if the most probable label, among the first tokens that a model might say, is the doc's target.
 
     It reads the log-probabilities of the answer's first token and its alternatives (`logprobs`, `top_logprobs`). Those
     that are a label with or without blanks around it count together; a label that is none of them counts nothing.
@@ -137,7 +137,7 @@ class FirstToken:
         return [self._score(item) for item in items]
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it lacks a field."""
+        """Return why a doc cannot be scored: it lacks a field."""
         return _field_fault(fields, self.field) or _field_fault(fields, self.labels)
 
     def _score(self, item: ScorerInput) -> Score:
@@ -177,7 +177,7 @@ class PerplexityMean:
     """
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
-        """Return the perplexity, None where it is undefined or too large for a float."""
+        """Return the perplexity, None if it is undefined or too large for a float."""
         mean = Mean().value(as_clusters(clusters))
         return None if mean is None or mean > _LARGEST else math.exp(mean)
 

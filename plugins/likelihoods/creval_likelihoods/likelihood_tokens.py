@@ -18,7 +18,7 @@ from creval.plugin.models import ContextLengthError
 __all__ = ["Piece", "ServerTokenizer", "cut", "rolling_windows", "split_texts"]
 
 Post = Callable[[str, bytes | None], Awaitable[bytes | None]]
-"""Sends a body to a path of the server (None: GET), and returns that of its answer, None where it has no such path."""
+"""Sends a body to a path of the server (None: GET), and returns that of its answer, None if it has no such path."""
 
 
 class Piece(NamedTuple):
@@ -47,7 +47,7 @@ def split_texts(request: LoglikelihoodRequest, prefix: str = "") -> tuple[str, s
 def cut(request: int, context: list[int], continuation: list[int], length: int | None) -> Piece:
     """Return the piece for one request, cut on the left to `length` tokens.
 
-    Raises ContextLengthError where nothing of the context would be left.
+    Raises ContextLengthError if nothing of the context would be left.
     """
     over = 0 if length is None else max(0, len(context) + len(continuation) - length)
     if over and over >= len(context):
@@ -76,7 +76,7 @@ def rolling_windows(tokens: list[int], prefix: list[int], length: int | None) ->
 class ServerTokenizer:
     """The tokenizer that a server shows at /tokenize: vLLM, SGLang, llama.cpp and TGI do.
 
-    `length` is the longest context that the server reports, None where it reports none.
+    `length` is the longest context that the server reports, None if it reports none.
     """
 
     post: Post
@@ -85,7 +85,7 @@ class ServerTokenizer:
 
     @classmethod
     async def find(cls, post: Post, model: str) -> ServerTokenizer | None:
-        """Return the server's tokenizer, None where it has none."""
+        """Return the server's tokenizer, None if it has none."""
         body = await cls(post, model)._asked("a")
         if not _ids(body):
             return None
@@ -145,7 +145,7 @@ def _parsed(data: bytes | None) -> Any:
 
 
 def _ids(body: Any) -> list[int]:
-    """The token ids of an answer, a list of numbers or of objects with an `id`; none where there are no such."""
+    """The token ids of an answer, a list of numbers or of objects with an `id`; none if there are no such."""
     tokens = body.get("tokens") if isinstance(body, dict) else body
     ids = [each.get("id") if isinstance(each, dict) else each for each in tokens] if isinstance(tokens, list) else []
     return [each for each in ids if type(each) is int] if all(type(each) is int for each in ids) else []

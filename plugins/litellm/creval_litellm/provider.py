@@ -199,7 +199,7 @@ class LitellmProvider:
         return arguments
 
     def reply(self, body: Any, request: GenerateRequest, latency: float = 0.0) -> Reply:
-        """Read the body of an answer. Raises RetryableModelError, with what it took, where it is none."""
+        """Read the body of an answer. Raises RetryableModelError, with what it took, if it is none."""
         try:
             return read_reply(body, latency, request=request)
         except (MalformedReplyError, RecursionError) as problem:
@@ -237,7 +237,7 @@ class LitellmProvider:
             return judged
 
     def _failure(self, error: Exception) -> Failure:
-        """Raises FatalModelError for what is no failed call but a fault within litellm."""
+        """Raise FatalModelError for what is no failed call but a fault within litellm."""
         status = getattr(error, "status_code", None)
         status = status if isinstance(status, int) else None
         if status is None and not type(error).__module__.startswith(("litellm", "openai", "httpx", "aiohttp")):

@@ -21,7 +21,7 @@ _LOCK = threading.RLock()
 def adapted_metrics() -> Iterator[None]:
     """Give what runs meanwhile creval's own metrics where it has them; others are fetched as ever.
 
-    Raises DataError where one cannot be fetched.
+    Raises DataError if one cannot be fetched.
     """
     try:
         import evaluate

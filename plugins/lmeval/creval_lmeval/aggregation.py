@@ -61,7 +61,7 @@ class _OfRecords:
 
 
 class LmEvalAggregation(_OfRecords):
-    """lm-eval's own function over its own values; None where it gives no finite number."""
+    """lm-eval's own function over its own values; None if it gives no finite number."""
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
         """Return the number."""

@@ -58,7 +58,7 @@ def _chance(total: int, right: int, k: int) -> float:
 
 
 def check_unsafe(name: str, task: Any) -> None:
-    """Raise DataError where a task runs programs by other means than `code_eval`."""
+    """Raise DataError if a task runs programs by other means than `code_eval`."""
     if not getattr(task, "UNSAFE_CODE", False):
         return
     listed = getattr(task.config, "metric_list", None) or ()

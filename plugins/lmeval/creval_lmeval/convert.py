@@ -39,7 +39,7 @@ class Converted:
 
 
 def converted(name: str) -> Converted:
-    """Convert a task. Raises UnknownNameError where there is none of this name."""
+    """Convert a task. Raises UnknownNameError if there is none of this name."""
     lm_eval = need_lm_eval().version
     named = known().get(name)
     if named is None or named.kind != "task":

@@ -26,7 +26,7 @@ class AggregateRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A task of a group by its full name. `base`: the task that is changed, None where the group itself defines it."""
+    """A task of a group by its full name. `base`: the task that is changed, None if the group itself defines it."""
 
     name: str
     base: str | None
@@ -62,7 +62,7 @@ class Group:
 def read_group(name: str, known: Mapping[str, Named], functions: bool = False) -> Group:
     """Return a group, or a tag as a group without rules. With `functions` what it overrides may name Python functions.
 
-    Raises UnknownNameError where there is none of this name.
+    Raises UnknownNameError if there is none of this name.
     """
     found = known.get(name)
     if found is None or found.kind == "task":

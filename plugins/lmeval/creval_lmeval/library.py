@@ -213,7 +213,7 @@ def task_entry(name: str) -> Any:
 
 @lru_cache(maxsize=128)
 def load_task(name: str, sources: str = "") -> LoadedTask:
-    """Load a task with its documents. `sources`: see `roots`. Raises DataError where its data cannot be loaded.
+    """Load a task with its documents. `sources`: see `roots`. Raises DataError if its data cannot be loaded.
 
     A task of a group that changes it is named `GROUP::TASK`.
     """
@@ -253,7 +253,7 @@ def _made(name: str) -> Any:
 
 
 def _check_media(name: str, task: Any) -> None:
-    """Raise DataError where a task asks with images or audio."""
+    """Raise DataError if a task asks with images or audio."""
     if getattr(task, "MULTIMODAL", False):
         raise DataError(
             "the task asks with images or audio, which creval-lmeval does not send",

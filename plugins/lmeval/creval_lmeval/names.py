@@ -66,7 +66,7 @@ class Installed:
 
 @cache
 def installed() -> Installed | None:
-    """Return the installed lm-eval, None where there is none; nothing of it is imported."""
+    """Return the installed lm-eval, None if there is none; nothing of it is imported."""
     found = importlib.util.find_spec("lm_eval")
     if found is None or not found.submodule_search_locations:
         return None
@@ -75,7 +75,7 @@ def installed() -> Installed | None:
 
 
 def need_lm_eval() -> Installed:
-    """Return the installed lm-eval. Raises MissingPartError where there is none, or one that is too old."""
+    """Return the installed lm-eval. Raises MissingPartError if there is none, or one that is too old."""
     found = installed()
     if found is None:
         raise MissingPartError("tasks of lm-eval need lm-eval, which is not installed", fix=f"Install it: {INSTALL}")

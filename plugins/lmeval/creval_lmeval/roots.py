@@ -110,7 +110,7 @@ def digest_for(name: str) -> str:
 
 
 def root_of(name: str, sources: str) -> None:
-    """Raise DataError where a task is not of the folder, by its digest, that its task file was written for."""
+    """Raise DataError if a task is not of the folder, by its digest, that its task file was written for."""
     if digest_for(name) != sources:
         raise DataError(
             "the folder of the task has changed since its task file was written, or is not included",

@@ -17,7 +17,7 @@ _LOG2 = math.log(2)
 
 
 def scores_of(name: str, value: Any, aggregation: Callable[..., Any]) -> dict[str, float]:
-    """Return the scores of a document. NaN where the value is no number by itself.
+    """Return the scores of a document. NaN if the value is no number by itself.
 
     Of perplexities a score is the loss (in nats, or in bits a byte), with its weight next to it; of a value that only
     lm-eval's own aggregation can read, that aggregation of this one document.

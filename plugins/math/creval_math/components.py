@@ -48,7 +48,7 @@ class Math:
 
 @dataclass(frozen=True)
 class MathEqual:
-    """1 where an answer equals the doc's expression, by value: `2\\sqrt{2}` equals `\\sqrt{8}`.
+    """1 if an answer equals the doc's expression, by value: `2\\sqrt{2}` equals `\\sqrt{8}`.
 
     An expression that takes longer than `seconds` to compare counts as another one.
     """
@@ -60,7 +60,7 @@ class MathEqual:
         return [self._score(item) for item in items]
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it lacks the field, or holds what is no expression."""
+        """Return why a doc cannot be scored: it lacks the field, or holds what is no expression."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         for target in _targets(fields[self.field]):

@@ -47,9 +47,9 @@ def _after(text: str, at: int) -> str:
 
 
 def plain_number(expression: str) -> str | None:
-    """Return a number in its shortest decimal form, None where the expression is more than a number.
+    """Return a number in its shortest decimal form, None if the expression is more than a number.
 
-    Raises ValueError where it is nothing but digits and signs, and no number that can be read whole.
+    Raises ValueError if it is nothing but digits and signs, and no number that can be read whole.
     """
     try:
         return number_text(number_of(read_numeral(expression).value))

@@ -1,4 +1,4 @@
-"""What this plugin registers. Imports nothing heavy."""
+"""The components of this plugin. Imports nothing heavy."""
 
 from __future__ import annotations
 

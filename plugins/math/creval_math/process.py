@@ -44,11 +44,11 @@ class Expressions:
         self._kept: OrderedDict[tuple[str, ...], dict[str, Any]] = OrderedDict()
 
     def read(self, text: str, seconds: float) -> None:
-        """Raise MathError where a text is no expression, or takes longer to read."""
+        """Raise MathError if a text is no expression, or takes longer to read."""
         self._ask((text,), seconds)
 
     def equal(self, one: str, other: str, seconds: float) -> bool:
-        """Whether two expressions have the same value. Raises MathError where one is none, or it takes longer."""
+        """Whether two expressions have the same value. Raises MathError if one is none, or it takes longer."""
         return bool(self._ask((one, other), seconds)["equal"])
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ _MEMORY = 2 << 30
 
 
 def _expression(text: str) -> Any:
-    """Return the expression of a text. Raises ValueError where it is none."""
+    """Return the expression of a text. Raises ValueError if it is none."""
     from math_verify import parse
     from math_verify.parser import LatexExtractionConfig
 

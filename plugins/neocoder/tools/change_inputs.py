@@ -62,13 +62,13 @@ def candidates(problem: Problem) -> list[Changed]:
 
 
 def said(result: CaseResult, any_case: bool) -> Answer:
-    """The words that a solution printed, None where it failed."""
+    """The words that a solution printed, None if it failed."""
     text = result.stdout.decode("utf-8", "replace")
     return tuple((text.lower() if any_case else text).split()) if result.succeeded else None
 
 
 def agreed(answers: Sequence[Answer]) -> Answer:
-    """Return what at least 9 of 10 solutions print, None where they do not agree or print nothing."""
+    """Return what at least 9 of 10 solutions print, None if they do not agree or print nothing."""
     words, count = Counter(answers).most_common(1)[0]
     return words if words and count >= AGREED * len(answers) else None
 

@@ -227,7 +227,7 @@ class _WatchedRun:
         }
 
     def _rate(self, making: bool) -> float | None:
-        """Return samples (once all are made, scores) per second over the last minute; None where none is known."""
+        """Return samples (once all are made, scores) per second over the last minute; None if none is known."""
         if len(self.counts.history) < 2:
             return None
         (then, made, scored), (now, made_now, scored_now) = self.counts.history[0], self.counts.history[-1]

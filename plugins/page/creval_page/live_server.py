@@ -52,7 +52,7 @@ class LiveServer:
         return f"http://{ADDRESS}:{self.port}/{self._secret}/"
 
     def __enter__(self) -> LiveServer:
-        """Start to serve. Raises UsageError where the port is taken; port 0 takes any free one."""
+        """Start to serve. Raises UsageError if the port is taken; port 0 takes any free one."""
         try:
             self._server = ThreadingHTTPServer((ADDRESS, self.port), self._handler())
         except (OSError, OverflowError) as error:

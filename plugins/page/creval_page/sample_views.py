@@ -49,7 +49,7 @@ class Filter:
 def seen_samples(run: Run, wanted: Filter | None = None) -> Iterator[Seen]:
     """Yield the samples of a run, in the order in which they ended.
 
-    Raises UnknownNameError for a task or status that is none, RunError where a row is damaged.
+    Raises UnknownNameError for a task or status that is none, RunError if a row is damaged.
     """
     wanted = wanted or Filter()
     write = key_writer(run)
@@ -78,7 +78,7 @@ def key_writer(run: Run) -> Callable[[SampleKey], str]:
 def with_texts(seen: Seen, run: Run) -> Seen:
     """Return a sample with what is kept by reference put back from the data.
 
-    Raises TaskError, DataError or RunError where task or data are gone, or are others.
+    Raises TaskError, DataError or RunError if task or data are gone, or are others.
     """
     if seen.sample.doc_digest is None:
         return seen
@@ -88,7 +88,7 @@ def with_texts(seen: Seen, run: Run) -> Seen:
 def find_sample(run: Run, key: str) -> Seen:
     """Return the sample of this key; the doc alone, or doc and repeat, will do where only one sample has it.
 
-    Raises UnknownNameError with the nearest keys where there is none, UsageError where there are several.
+    Raises UnknownNameError with the nearest keys if there is none, UsageError if there are several.
     """
     found: list[Seen] = []
     known: list[str] = []

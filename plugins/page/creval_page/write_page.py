@@ -79,9 +79,9 @@ class Printed(NamedTuple):
 
 
 def printed_numbers(plugin: str) -> list[Printed]:
-    """Return what the papers of a plugin's tasks print; none where it is not installed or brings no such file.
+    """Return what the papers of a plugin's tasks print; none if it is not installed or brings no such file.
 
-    Raises PluginError where the file is damaged.
+    Raises PluginError if the file is damaged.
     """
     folders = [folder for name, folder in load_plugins().task_folders if name == plugin]
     return [number for folder in folders if (folder / FILE).is_file() for number in _read(folder / FILE)]
@@ -187,7 +187,7 @@ _SETTINGS = (
 def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> dict[str, Any]:
     """Return what the page shows of runs: their facts, every metric with its floor, ceiling and counts, and samples.
 
-    Texts of docs that a task keeps by reference are not in it. Raises RunError where a run did not come to its end.
+    Texts of docs that a task keeps by reference are not in it. Raises RunError if a run did not come to its end.
     """
     samples = collect_samples(runs, most)
     names = _names(runs)
@@ -366,7 +366,7 @@ def write_page(folders: Sequence[Path], file: Path, baselines: Path | None = Non
     """Write the page of finished runs to `file`, and return its path.
 
     Floor and ceiling come from the runs in `baselines`, by default from those in the folder of the first one.
-    Raises RunError where a run is none or did not come to its end, UsageError where the file cannot be written.
+    Raises RunError if a run is none or did not come to its end, UsageError if the file cannot be written.
     """
     runs = open_runs(folders, as_stored=True)  # texts kept by reference do not leave the folder
     found: Baselines = find_baselines(baselines or runs[0].folder.absolute().parent)

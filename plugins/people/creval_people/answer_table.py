@@ -77,7 +77,7 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
 
 
 def _rows(rows: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
-    """Yield the rows below the heading. Raises DataError where one is no CSV."""
+    """Yield the rows below the heading. Raises DataError if one is no CSV."""
     number = 1
     while True:
         number += 1

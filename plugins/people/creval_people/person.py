@@ -38,7 +38,7 @@ class PersonProvider:
         self._found: dict[tuple[str, str], Screen | None] = {}
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Return the person's answer. Raises KeyboardInterrupt where the person stops."""
+        """Return the person's answer. Raises KeyboardInterrupt if the person stops."""
         if request.tools:
             what = "a person calls no tools, and the task offers some"
             raise FatalModelError(what, where=f"human/{self._name}", fix="Leave the task out.", every_call=True)
@@ -105,7 +105,7 @@ async def _interrupt() -> NoReturn:
 def person(model: str, options: ProviderOptions) -> PersonProvider:
     """Component `human`: a person called `model` (1 to 64 letters, digits, dots, dashes, underscores).
 
-    Raises UsageError for another name, and where several questions would be asked at once.
+    Raises UsageError for another name, and if several questions would be asked at once.
     """
     if not _NAME.fullmatch(model):
         raise UsageError(

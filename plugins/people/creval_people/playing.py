@@ -54,7 +54,7 @@ class SeatOptions:
     show_results: bool = False
 
     def models(self) -> tuple[str, dict[str, str]]:
-        """Return the target's model and those of other roles. Raises UsageError where role or model is missing."""
+        """Return the target's model and those of other roles. Raises UsageError if role or model is missing."""
         person = f"human/{self.name}"
         if self.role == TARGET and self.model is None:
             return person, {}

@@ -24,11 +24,11 @@ from creval.plugin.screens import Screen, View
 __all__ = ["FindScreen", "WordingScreen", "closing_words", "screen_name", "screens_of"]
 
 FindScreen = Callable[[str, str], Screen | None]
-"""Task name, role -> the screen for it, None where there is none and the messages are shown."""
+"""Task name, role -> the screen for it, None if there is none and the messages are shown."""
 
 
 def screen_name(task: Task, registry: Registry, role: str = TARGET) -> str | None:
-    """Return the qualified name of the screen that serves a role of the task, None where there is none.
+    """Return the qualified name of the screen that serves a role of the task, None if there is none.
 
     It has the name of the task's protocol, or for another role than the target that of the first scorer which asks it.
     """

@@ -29,7 +29,7 @@ class Board:
     frame: Mapping[tuple[Column, str], float]
 
     def metric(self, row: ModelRow, column: Column) -> Mapping[str, Any] | None:
-        """Return a model's metric; None where it has no value."""
+        """Return a model's metric; None if it has no value."""
         if column not in row.cells:
             return None
         metric = row.cells[column][1]

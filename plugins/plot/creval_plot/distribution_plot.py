@@ -80,7 +80,7 @@ def bin_edges(values: Sequence[float]) -> list[float]:
 
 
 def task_and_score(results: Sequence[RunResult], task: str | None, score: str | None) -> tuple[str, str]:
-    """Return the task and the score that are drawn. Raises UnknownNameError where the runs have several or others."""
+    """Return the task and the score that are drawn. Raises UnknownNameError if the runs have several or others."""
     tasks = list(dict.fromkeys(str(one["task"]) for result in results for one in result.results["tasks"]))
     task = one_task(tasks, task, "the runs")
     if score is None:
@@ -92,7 +92,7 @@ def task_and_score(results: Sequence[RunResult], task: str | None, score: str | 
 
 
 def _values(result: RunResult, task: str, score: str) -> list[float]:
-    """Return the scores of a run's samples, none where the run does not have the task."""
+    """Return the scores of a run's samples, none if the run does not have the task."""
     if all(one["task"] != task for one in result.results["tasks"]):
         return []
     records = list(open_run(result.folder, as_stored=True).scores(task))

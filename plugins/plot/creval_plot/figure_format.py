@@ -49,7 +49,7 @@ def marker_of(index: int) -> str:
 def save(figure: Figure, path: str | Path, style: str | Path | None = None) -> Path:
     """Write a figure as .pdf, .svg or .png (300 dpi) and return the path; equal figures give equal files.
 
-    `style` is that with which the figure was made. Raises UnknownNameError for another format, UsageError where the
+    `style` is that with which the figure was made. Raises UnknownNameError for another format, UsageError if the
     file cannot be written.
     """
     path = Path(path)

@@ -32,7 +32,7 @@ def columns_for(width: float, panels: int) -> int:
 def panels(
     count: int, width: str | float, height: float, style: str | Path | None
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Give a figure of `count` panels, each `height` inches high."""
+    """Yield a figure of `count` panels, each `height` inches high."""
     total = inches(width)
     columns = columns_for(total, count)
     rows = -(-count // columns)

@@ -70,7 +70,7 @@ class Broker:
             release(outcome)
 
     async def _wait(self, key: tuple[str, int], work: Awaitable[_Held]) -> bool:
-        """Wait for something to hold. False where the worker gave up, or was lost, before it came."""
+        """Wait for something to hold. False if the worker gave up, or was lost, before it came."""
         waiting = asyncio.ensure_future(work)
         self._waiting[key] = waiting
         try:

@@ -38,7 +38,7 @@ def _quietly() -> Iterator[None]:
 def connect(address: str | None) -> Any:
     """Connect to a cluster (HOST:PORT), or start one on this machine, and return the module `ray`.
 
-    Raises UsageError where the cluster cannot be reached, or this process is connected to one already.
+    Raises UsageError if the cluster cannot be reached, or this process is connected to one already.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if address is None:

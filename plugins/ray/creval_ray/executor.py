@@ -27,7 +27,7 @@ class RayExecutor:
     remote = True
 
     def __init__(self, address: str | None, options: Mapping[str, str]) -> None:
-        """Raises UsageError (settings), MissingPartError (the package ray is absent)."""
+        """Raise UsageError (settings), MissingPartError (the package ray is absent)."""
         self._address = address
         self._settings = Settings.read(options)
         if importlib.util.find_spec("ray") is None:
@@ -108,7 +108,7 @@ class RayExecutor:
             raise ended[0]
 
     async def _do(self, task: str, **work: Any) -> Mapping[str, Any] | None:
-        """Give work to a worker, and to another one where that is lost. None where it ends every worker."""
+        """Give work to a worker, and to another one where that is lost. None if it ends every worker."""
         for _ in range(_MOST_LOSSES):
             try:
                 return await self._pools[task].do(**work)

@@ -56,7 +56,7 @@ class WorkerHandle:
         self._loops = [asyncio.create_task(self._sending()), asyncio.create_task(self._receiving())]
 
     async def do(self, **work: Any) -> Mapping[str, Any]:
-        """Give work and wait for its result. Raises LostError where the worker is lost before."""
+        """Give work and wait for its result. Raises LostError if the worker is lost before."""
         if self.is_lost:
             raise LostError(self.name)
         number = next(self._numbers)

@@ -54,7 +54,7 @@ class WorkerPool:
         await self._any_worker()
 
     async def do(self, **work: Any) -> Mapping[str, Any]:
-        """Let a worker do work. Raises LostError where that worker is lost, RunError where there is none."""
+        """Let a worker do work. Raises LostError if that worker is lost, RunError if there is none."""
         worker = await self._free()
         try:
             return await worker.do(**work)
@@ -73,7 +73,7 @@ class WorkerPool:
             await self._changed.wait()
 
     async def _any_worker(self) -> None:
-        """Wait until there is a worker. Raises RunError where none comes, and what kept one from opening."""
+        """Wait until there is a worker. Raises RunError if none comes, and what kept one from opening."""
         while True:
             if self._fault is not None:
                 raise self._fault

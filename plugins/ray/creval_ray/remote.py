@@ -52,7 +52,7 @@ async def _asked(channel: Channel, question: Mapping[str, Any]) -> Mapping[str, 
 
 @dataclass(slots=True)
 class _RemoteTicket(Ticket):
-    """An admitted call; None where the run has no limits and the call was not asked for."""
+    """An admitted call; None if the run has no limits and the call was not asked for."""
 
     number: int | None = None
 
@@ -204,7 +204,7 @@ class _RemoteModel(Model):
         """The run releases its own model."""
 
     async def generate(self, request: GenerateRequest) -> Never:
-        """Raises UsageError: only the ledger asks this model."""
+        """Raise UsageError: only the ledger asks this model."""
         raise UsageError(
             f"{self.spec} is asked by the run itself", fix="Ask it by the context: context.ask(role, ...)."
         )

@@ -41,7 +41,7 @@ class Settings:
         return cls(**numbers, env=names)
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that workers get, from this process. Raises MissingPartError where one is not set."""
+        """Return the variables that workers get, from this process. Raises MissingPartError if one is not set."""
         missing = [name for name in self.env if name not in os.environ]
         if missing:
             raise MissingPartError(

@@ -41,7 +41,7 @@ def open_worker(
     """Open a run's parts in this process, by `Coordinator.spec` and `Coordinator.private`.
 
     Everything is opened once and kept: models, resources, data. `tasks` names those that this worker works on (None:
-    all). Works in the folder that the run was started in, where this machine has it. Raises UsageError where creval, a
+    all). Works in the folder that the run was started in, where this machine has it. Raises UsageError if creval, a
     plugin, a task or its data differ from the run's, and whatever opening the parts raises.
     """
     with suppress(OSError):

@@ -88,7 +88,7 @@ def _task(plan: TaskPlan) -> dict[str, Any]:
 
 
 def check_versions(spec: WorkerSpec, plugins: Plugins, where: str) -> None:
-    """Raises UsageError with every distribution whose version differs from the run's."""
+    """Raise UsageError with every distribution whose version differs from the run's."""
     wanted = {each["name"]: each["version"] for each in spec["plugins"]} | spec["libraries"]
     here = {info.name: info.version for info in plugins.infos} | library_data()
     other = [
@@ -143,7 +143,7 @@ def tasks_of(spec: WorkerSpec, folder: Path) -> tuple[list[str], list[Path]]:
 
 
 def check_tasks(spec: WorkerSpec, plans: Sequence[TaskPlan], where: str) -> None:
-    """Raises UsageError with every task that differs here, in itself or in its data."""
+    """Raise UsageError with every task that differs here, in itself or in its data."""
     found = {plan.task.name: plan for plan in plans}
     other = []
     for name, wanted in spec["tasks"].items():

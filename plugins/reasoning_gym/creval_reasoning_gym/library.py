@@ -32,7 +32,7 @@ class Made:
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed package, None where there is none; nothing of it is imported.
+    """Return the version of the installed package, None if there is none; nothing of it is imported.
 
     The version in the module itself is older than the package's.
     """
@@ -40,7 +40,7 @@ def installed_version() -> str | None:
 
 
 def need_library() -> str:
-    """Return the installed version. Raises MissingPartError where there is none."""
+    """Return the installed version. Raises MissingPartError if there is none."""
     found = installed_version()
     if found is None:
         raise MissingPartError("the data sets need Reasoning Gym, which is not installed", fix=f"Install it: {INSTALL}")

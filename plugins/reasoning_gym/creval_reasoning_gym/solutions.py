@@ -16,7 +16,7 @@ Cars = tuple[tuple[str, int, int, bool], ...]
 
 
 def stored_answer(item: Mapping[str, Any]) -> str | None:
-    """Return the answer that the library stores with an item, be it as an example; None where there is none."""
+    """Return the answer that the library stores with an item, be it as an example; None if there is none."""
     if item["answer"] is not None:
         return str(item["answer"])
     about = item["metadata"]

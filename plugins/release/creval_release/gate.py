@@ -36,8 +36,8 @@ def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) 
     """Check every rule, and decide.
 
     No-go where a critical or supporting rule failed; undecided where a critical one is. Raises UsageError
-    where the run is a shard, or a rule needs a baseline and none is named, UnknownNameError for a task, metric or
-    condition that the run has not, and RunError where run and baseline do not compare.
+    if the run is a shard, or a rule needs a baseline and none is named, UnknownNameError for a task, metric or
+    condition that the run has not, and RunError if run and baseline do not compare.
     """
     if baseline is None and any(rule.of_baseline for rule in policy.rules):
         raise UsageError(

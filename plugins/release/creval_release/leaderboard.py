@@ -31,8 +31,8 @@ class Standing:
     """One model's value of one metric, and its rank among those with the same task, data, settings and resources.
 
     `task` is a task, or a suite that has numbers of its own.
-    `rank` is None where neither direction is better, and for baselines. Runs that share a letter of `apart` cannot be
-    told apart (as `creval compare` says it); None where that is not known. `failed` counts samples that are not
+    `rank` is None if neither direction is better, and for baselines. Runs that share a letter of `apart` cannot be
+    told apart (as `creval compare` says it); None if that is not known. `failed` counts samples that are not
     scored: unparsed, truncated, refused and errored ones.
     """
 
@@ -166,7 +166,7 @@ def _groups(entrants: Sequence[_Entrant]) -> Sequence[str | None]:
 
 
 def interval(one: Standing) -> str | None:
-    """Return the interval as text, None where there is none."""
+    """Return the interval as text, None if there is none."""
     if one.ci_low is None or one.ci_high is None or one.value is None:
         return None
     places = decimals(one.value)
@@ -203,7 +203,7 @@ def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list
 
 
 def _made(one: Standing, ways: Sequence[Standing]) -> str | None:
-    """Say how a number differs from others of its metric: by a letter where only digests distinguish them."""
+    """Return how a number differs from others of its metric: by a letter where only digests distinguish them."""
     parts = []
     for name in ("task_hash", "data"):
         known = list(dict.fromkeys(getattr(other, name) for other in ways))

@@ -38,7 +38,7 @@ class HasFolder(Protocol):
 def open_bubblewrap(model: str, options: HasFolder) -> BubblewrapSandbox:
     """Open the sandbox; `model` is empty, or the mode to insist on: `nested` or `plain`.
 
-    A program through every limit is run first. Raises MissingPartError with a fix where this system cannot keep
+    A program through every limit is run first. Raises MissingPartError with a fix if this system cannot keep
     programs apart, UsageError for another mode.
     """
     if model not in MODES:
@@ -77,8 +77,8 @@ class BubblewrapSandbox:
     async def run(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
         """Run a program once for each case, whose bytes are its standard input; one result a case, in order.
 
-        Whatever a program does after its first instruction is its own result. Raises SandboxError where it could not be
-        started, MissingPartError where its language has no compiler here.
+        Whatever a program does after its first instruction is its own result. Raises SandboxError if it could not be
+        started, MissingPartError if its language has no compiler here.
         """
         return await asyncio.wrap_future(self._threads.submit(self._run, program, cases, limits))
 

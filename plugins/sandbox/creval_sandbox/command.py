@@ -117,7 +117,7 @@ def start(mounts: Sequence[Mount], control: int, identity: Identity, *, capable:
     """Start bubblewrap with the launcher as process 1 of the sandbox; `control` is the descriptor that it listens on.
 
     `capable` keeps the one capability that makes mounts and further namespaces; without it there are no devices, and
-    `/tmp` is a tmpfs of `scratch_bytes` from the beginning. Raises SandboxError where this user cannot be taken on.
+    `/tmp` is a tmpfs of `scratch_bytes` from the beginning. Raises SandboxError if this user cannot be taken on.
     """
     arguments = [*isolation(mounts, DEVICES if capable else ()), "--setenv", "LD_BIND_NOW", "1", "--cap-drop", "ALL"]
     if capable:

@@ -48,7 +48,7 @@ class Ending:
 
 
 def say(channel: socket.socket, packet: bytes, descriptors: Sequence[int], words: Callable[[], str]) -> None:
-    """Send one message. Raises SandboxError with the `words` of the other side where it has gone."""
+    """Send one message. Raises SandboxError with the `words` of the other side if it has gone."""
     try:
         send(channel, packet, descriptors)
     except OSError as error:
@@ -68,7 +68,7 @@ class Conversation:
     ) -> None:
         """Hand the program over, with `more` that its profile needs.
 
-        Raises SandboxError, with the `words` of the other side where it has gone.
+        Raises SandboxError, with the `words` of the other side if it has gone.
         """
         self._channel = channel
         self._limits = limits
@@ -87,7 +87,7 @@ class Conversation:
             raise SandboxError.before(answer.decode("utf-8", "replace"))
 
     def run(self, cases: Sequence[bytes]) -> Iterator[Ending]:
-        """Run case after case. Raises SandboxError where one fails before the program's first instruction."""
+        """Run case after case. Raises SandboxError if one fails before the program's first instruction."""
         self._channel.settimeout(self._limits.wall + _SETUP_SECONDS)
         for case in cases:
             with ExitStack() as stack:

@@ -68,7 +68,7 @@ def find_manner(mode: str = "") -> Manner:
 def find_manners(mode: str = "", refusals: list[str] | None = None) -> Iterator[Manner]:
     """Yield every manner that works here, best first; `refusals` takes what the system said of the others.
 
-    Raises MissingPartError where there is no bubblewrap.
+    Raises MissingPartError if there is no bubblewrap.
     """
     bubblewrap_path()
     for nested, capable in ((True, True), (False, True), (False, False)):
@@ -84,7 +84,7 @@ def find_manners(mode: str = "", refusals: list[str] | None = None) -> Iterator[
 
 
 def _tried(manner: Manner) -> Manner:
-    """Run a program through every limit. Raises SandboxError where one does not hold."""
+    """Run a program through every limit. Raises SandboxError if one does not hold."""
     worker = Worker(manner, mounts())
     try:
         if not _run(worker, _HOLDS).succeeded:

@@ -12,7 +12,7 @@ FIRST_UNKNOWN = 451
 
 
 class Numbers(NamedTuple):
-    """The number of one call; None where the machine has no such call."""
+    """The number of one call; None if the machine has no such call."""
 
     x86_64: int | None
     aarch64: int | None

@@ -66,7 +66,7 @@ class Worker:
         """Run one program on each case.
 
         After a case that left files behind, or whose watcher vanished, the next one gets new surroundings.
-        Raises SandboxError where the program could not even be started, twice in a row.
+        Raises SandboxError if the program could not even be started, twice in a row.
         """
         results: list[CaseResult] = []
         failed_at = -1

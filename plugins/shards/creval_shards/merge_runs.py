@@ -60,7 +60,7 @@ _USED_KEYS = ("instruments", "asked_instruments")
 class MergedRun:
     """The run that was made, and what it lacks: shards, samples of how many planned, scores.
 
-    `results` is None where it lacks anything: `creval resume` then makes the rest. `differing` counts the questions to
+    `results` is None if it lacks anything: `creval resume` then makes the rest. `differing` counts the questions to
     other roles that parts answered otherwise.
     """
 
@@ -79,7 +79,7 @@ def merge_runs(folders: Sequence[Path], output: Path, command: str = "") -> Merg
     Only tables of where lines stand are held. Until all is written it is in a hidden folder next to `output`, so
     that a process that is killed leaves no run behind; the next merge clears that away.
     Raises RunError (no parts of one run, one is at work, samples that differ, damaged rows, a full disk), UsageError,
-    and TaskError or DataError where the tasks or data of the runs are not here.
+    and TaskError or DataError if the tasks or data of the runs are not here.
     """
     with locked_parts(folders, output) as parts, _new_folder(output) as target:
         check_same(parts)
@@ -98,7 +98,7 @@ def merge_runs(folders: Sequence[Path], output: Path, command: str = "") -> Merg
 
 @contextmanager
 def _new_folder(output: Path) -> Iterator[RunFolder]:
-    """Give a hidden folder that is put in the place of `output` at the end, and goes where that is not reached."""
+    """Yield a hidden folder that is put in the place of `output` at the end, and goes where that is not reached."""
     try:
         taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
     except OSError as error:
@@ -153,7 +153,7 @@ def _options(parts: Sequence[ShardRun], output: Path, command: str) -> RunOption
 
 
 def _check_plans(parts: Sequence[ShardRun], plans: Sequence[TaskPlan]) -> None:
-    """Raises RunError where tasks or data are not what the runs were made with."""
+    """Raise RunError if tasks or data are not what the runs were made with."""
     before = {task["task"]: task for task in parts[0].manifest["tasks"]}
     for plan in plans:
         old = before.get(plan.task.name)
@@ -289,7 +289,7 @@ class _Merge:
         return task_results(plan, (tally, usage), metrics, used_resources, {})
 
     def _made_with(self) -> dict[str, Mapping[str, Any]]:
-        """Return the resources of each task, which are those of every part. Raises RunError where they are not."""
+        """Return the resources of each task, which are those of every part. Raises RunError if they are not."""
         found: dict[str, Mapping[str, Any]] = {}
         for part in self._parts:
             results = part.results()

@@ -111,7 +111,7 @@ class Sources:
         return line._replace(number=before + 1)
 
     def record(self, place: LinePlace) -> dict[str, Any]:
-        """Return what a line holds. Raises RunError with file and line where it is damaged."""
+        """Return what a line holds. Raises RunError with file and line if it is damaged."""
         try:
             return self.line(place).record()
         except RunError:
@@ -134,7 +134,7 @@ class Sources:
 
 @contextmanager
 def writing(path: Path, folders: Iterable[Path] = ()) -> Iterator[Any]:
-    """Give a new file to write bytes to, on disk at the end. Raises RunError where the disk is full."""
+    """Yield a new file to write bytes to, on disk at the end. Raises RunError if the disk is full."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb", buffering=_BUFFER) as file:
@@ -154,7 +154,7 @@ _TIMES = ("started", "seconds")
 class Merged:
     """What became of a task's samples: how many there are, what their calls took, and whose each is.
 
-    `suppliers` has for each rank the number of the part whose sample was taken, -1 where there is none.
+    `suppliers` has for each rank the number of the part whose sample was taken, -1 if there is none.
     """
 
     samples: int
@@ -166,7 +166,7 @@ def merge_samples(parts: Sequence[ShardRun], target: RunFolder, task: str, ranki
     """Write the samples of a task in one order.
 
     A sample that two parts have is written once: one that did not end as errored, before others that of the first
-    part. Raises RunError with file and line for rows that are damaged, doubled or another run's, and where two parts
+    part. Raises RunError with file and line for rows that are damaged, doubled or another run's, and if two parts
     have answers to one sample that differ in more than times.
     """
     files = [part.folder.samples(task) for part in parts]
@@ -230,7 +230,7 @@ def _table(parts: Sequence[ShardRun], ranking: Ranking, files: Sequence[Path]) -
 
 
 def _check_equal(first: Mapping[str, Any], places: Sequence[LinePlace], sources: Sources) -> None:
-    """Raises RunError where answers of several parts to one sample differ."""
+    """Raise RunError if answers of several parts to one sample differ."""
     for place in places[1:]:
         if _said(first) != _said(sources.record(place)):
             one, other = sources.numbered(places[0]), sources.numbered(place)

@@ -47,7 +47,7 @@ class ShardRun:
         return self.manifest["status"] == "done" and self.folder.results.is_file()
 
     def results(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return what its results.json says of each task. Raises RunError where it is damaged."""
+        """Return what its results.json says of each task. Raises RunError if it is damaged."""
         try:
             data = read_json(self.folder.results)
             return {task["task"]: task for task in data["tasks"]}
@@ -60,7 +60,7 @@ class ShardRun:
 def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[ShardRun]]:
     """Open the runs, by number of shard, and keep every other process out of them.
 
-    Raises UsageError where none is named, RunError where one is none, is at work, is damaged, or is named twice.
+    Raises UsageError if none is named, RunError if one is none, is at work, is damaged, or is named twice.
     """
     if not folders:
         raise UsageError("no run is named", where="RUNS", fix="Name the shards' run folders, for example: shards/*")
@@ -83,7 +83,7 @@ def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[ShardRu
 
 
 def check_same(parts: Sequence[ShardRun]) -> None:
-    """Raises RunError where two runs are no parts of one run, with all in which they differ."""
+    """Raise RunError if two runs are no parts of one run, with all in which they differ."""
     first = parts[0]
     for part in parts[1:]:
         different = list(_differences(first.manifest, part.manifest))
@@ -104,7 +104,7 @@ def check_same(parts: Sequence[ShardRun]) -> None:
 
 
 def missing_shards(parts: Sequence[ShardRun]) -> list[Shard]:
-    """Return the shards that no run is of; none where one of the runs is undivided."""
+    """Return the shards that no run is of; none if one of the runs is undivided."""
     shards = {part.shard for part in parts if part.shard is not None}
     if len(shards) == 0 or any(part.shard is None for part in parts):
         return []

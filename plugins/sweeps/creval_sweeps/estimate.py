@@ -93,7 +93,7 @@ def settings_of(runtime: TaskRuntime, work: WorkItem) -> dict[str, Any]:
 
 
 def answer_limit(settings: Mapping[str, Any]) -> int | None:
-    """Return the most tokens of an answer, None where no limit is set."""
+    """Return the most tokens of an answer, None if no limit is set."""
     limit = settings.get("max_completion_tokens") or settings.get("max_tokens")
     return None if limit is None else int(limit)
 
@@ -114,7 +114,7 @@ class RoleCalls:
         self._pairs = [each for each in asking if callable(getattr(each, "expected_pairs", None))]
 
     def of_sample(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
-        """Return calls, input tokens and output tokens of a role for one sample, None where nothing is stated.
+        """Return calls, input tokens and output tokens of a role for one sample, None if nothing is stated.
 
         Its prompts hold what the target will say: at most the doc and an answer of the full length more than the
         template.
@@ -172,7 +172,7 @@ class RoleCalls:
 
 
 def _sum(ranges: Sequence[tuple[int, int | None] | None]) -> EstimateRange | None:
-    """Return the sum of what is stated, None where nothing is; what one does not know is not known of all."""
+    """Return the sum of what is stated, None if nothing is; what one does not know is not known of all."""
     stated = [EstimateRange(*each) for each in ranges if each is not None]
     return sum(stated, start=NOTHING) if stated else None
 
@@ -216,7 +216,7 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEs
 
     Lower figures: the fewest calls that the protocol expects, each with the first prompt alone and an answer of one
     token. Upper ones: the most calls, each with all prompts, the answers before it and an answer up to the limit.
-    Raises UsageError where no task or model is named, and as a run does for wrong names.
+    Raises UsageError if no task or model is named, and as a run does for wrong names.
     """
     if not tasks or not model:
         raise UsageError("a dry run needs --tasks and --model", fix="Add the one that is missing.")

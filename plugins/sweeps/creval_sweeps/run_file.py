@@ -51,8 +51,8 @@ class ModelEntry:
 class RunFile:
     """What a run file asks for. `several`: it lists `models`, so `output` holds a run folder for each.
 
-    `max_models` of them run at once. `output` is None where the file names none. `claims` is what the file names that
-    acts on this machine; None where the command line says it all.
+    `max_models` of them run at once. `output` is None if the file names none. `claims` is what the file names that
+    acts on this machine; None if the command line says it all.
     """
 
     tasks: Sequence[str]

@@ -30,7 +30,7 @@ class SharedLoop:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run to the end in the loop; other threads go on meanwhile. Raises KeyboardInterrupt where it was stopped."""
+        """Run to the end in the loop; other threads go on meanwhile. Raises KeyboardInterrupt if it was stopped."""
         token = DRIVER.set(None)  # what the work starts is no run
         future = asyncio.run_coroutine_threadsafe(self._watched(work), self._loop)
         self.lock.release()

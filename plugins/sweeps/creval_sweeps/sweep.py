@@ -85,7 +85,7 @@ class Sweep:
     plans: Sequence[TaskPlan]
 
     def keep(self) -> None:
-        """Write the file that repeats all of them, and the tasks next to it. Raises RunError where that cannot be."""
+        """Write the file that repeats all of them, and the tasks next to it. Raises RunError if that cannot be."""
         models = [_model_data(part.entry, part.folder.name) for part in self.parts]
         at_once = {"max_models": self.file.max_models} if self.file.max_models > 1 else {}
         keep_files(self.output, self.file.tasks, {"models": models, **at_once}, self.options, self.plans)
@@ -139,7 +139,7 @@ def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[SweepRun], object]) ->
 
 
 def _budget(sweep: Sweep) -> Budget | None:
-    """Return the budget over all runs, which counts what they have spent; None where there is none."""
+    """Return the budget over all runs, which counts what they have spent; None if there is none."""
     options = sweep.options
     if not sweep.file.several or (options.max_cost is None and options.max_calls is None):
         return None
@@ -166,7 +166,7 @@ def _work(file: RunFile, part: SweepRun, observer: Observer, limits: SweepLimits
 
 
 def _state(options: RunOptions, model: str, asked: Mapping[str, str]) -> str:
-    """Return the state of a run folder. Raises RunError where it holds a run of something else."""
+    """Return the state of a run folder. Raises RunError if it holds a run of something else."""
     assert options.output is not None
     path = options.output
     if not (path / "run.json").exists():
@@ -197,7 +197,7 @@ def _check_same(manifest: Mapping[str, Any], options: RunOptions, model: str, as
 
 
 def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
-    """Raises UsageError with every model that cannot be opened: a missing key must not show after hours."""
+    """Raise UsageError with every model that cannot be opened: a missing key must not show after hours."""
     faults = []
     for part in parts:
         provider, _, name = part.entry.model.partition("/")

@@ -17,7 +17,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Return 0 where every rule is kept, 1 where one is broken, 2 where the plugin cannot be examined."""
+    """Return 0 if every rule is kept, 1 if one is broken, 2 where the plugin cannot be examined."""
     words = [word for word in arguments if not word.startswith("-")]
     names = [word for word in words if "=" not in word]
     if len(names) != 1:

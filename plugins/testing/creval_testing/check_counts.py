@@ -12,7 +12,7 @@ __all__ = ["check_repeats", "check_turns", "made"]
 
 
 def made(registry: Registry, kind: Kind, ref: ComponentRef) -> object | None:
-    """Return the component of a task, None where it cannot be made, which `check_components` reports."""
+    """Return the component of a task, None if it cannot be made, which `check_components` reports."""
     try:
         found: object = registry.get(kind, ref.name).load()(**ref.parameters)
     except (Exception, SystemExit):  # a plugin's own code

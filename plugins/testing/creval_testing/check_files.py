@@ -53,7 +53,7 @@ def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
 def places_of(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
     """Return where the tasks and suites that a target of `check` means stand: one by name, all those of a file.
 
-    Raises UsageError where there are none, TaskError where a pattern's file cannot be read.
+    Raises UsageError if there are none, TaskError if a pattern's file cannot be read.
     """
     path = Path(target).expanduser()
     if path.is_dir():

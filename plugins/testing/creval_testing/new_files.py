@@ -40,7 +40,7 @@ _PLACES: Mapping[str, str] = {
 def new_plugin(name: str, folder: Path, licence: str, author: str) -> Sequence[Path]:
     """Write the package `creval-NAME` into `folder/creval-NAME` and return its files.
 
-    Raises UsageError where the name cannot be a plugin's, or the folder is there already; nothing is written then.
+    Raises UsageError if the name cannot be a plugin's, or the folder is there already; nothing is written then.
     """
     _check(name)
     if licence not in LICENCES:
@@ -89,7 +89,7 @@ def _check(name: str) -> None:
 
 
 def taken_name(name: str) -> str | None:
-    """Say which distribution, installed or in the registry, has the name of a plugin; None where it is free."""
+    """Return which distribution, installed or in the registry, has the name of a plugin; None if it is free."""
     installed = [each.name for each in find_distributions() for own, _ in each.plugins if own == name]
     published = [each.package for each in read_entries() if name in (each.plugin, each.package)]
     owners = list(dict.fromkeys([*installed, *published]))
@@ -102,7 +102,7 @@ def taken_name(name: str) -> str | None:
 def new_task(file: Path, kind: str) -> Sequence[Path]:
     """Write a task file that begins as one of `KINDS`, and its data next to it; returns both.
 
-    Raises UsageError where the file's name cannot be a task's, or one of the two is there already.
+    Raises UsageError if the file's name cannot be a task's, or one of the two is there already.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of task", kind, KINDS, where="--like")

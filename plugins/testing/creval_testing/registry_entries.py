@@ -77,7 +77,7 @@ def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
 def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[RegistryEntry]:
     """Read the entries of a folder, of the plugins named or of all, by name.
 
-    Raises UsageError where the folder is none, UnknownNameError for a name without entry, TaskError for a faulty one.
+    Raises UsageError if the folder is none, UnknownNameError for a name without entry, TaskError for a faulty one.
     """
     if not folder.is_dir():
         raise UsageError("there is no folder of entries", where=str(folder))

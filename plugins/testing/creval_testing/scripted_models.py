@@ -28,7 +28,7 @@ class Script:
     says: Says
 
     def of(self, doc: str, fields: Mapping[str, Any]) -> list[str]:
-        """Return the answers to a doc, call by call. Raises UsageError where the script lacks it."""
+        """Return the answers to a doc, call by call. Raises UsageError if the script lacks it."""
         if callable(self.says):
             said: Any = self.says(fields)
         elif isinstance(self.says, Mapping):

@@ -58,7 +58,7 @@ class _Script:
         self._count = len(self._coming)
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Return the next answer. Raises FatalModelError where the example has no further one."""
+        """Return the next answer. Raises FatalModelError if the example has no further one."""
         question = request.messages[-1].text if request.messages else ""
         fitting = [each for each in self._fitting if each.when is not None and each.when in question]
         completions = fitting[:1] * request.n if fitting else self._next(request.n)
@@ -87,7 +87,7 @@ class _Script:
         return found[:wanted]
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is nothing to release."""
 
 
 def _tokens(said: Said) -> tuple[TokenLogprob, ...] | None:

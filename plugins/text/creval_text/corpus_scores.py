@@ -49,7 +49,7 @@ class CorpusScores:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Score the runs. Raises UsageError for an unknown tokenizer, ScoringError where a doc has no text."""
+        """Score the runs. Raises UsageError for an unknown tokenizer, ScoringError if a doc has no text."""
         from sacrebleu.metrics import BLEU, CHRF
 
         if options["tokenize"] not in _TOKENIZERS:

@@ -71,7 +71,7 @@ _MOST_CHARACTERS = 20_000
 
 
 def detected_language(text: str) -> str | None:
-    """Return the code of a text's likeliest language, None where it has no letters to tell it by."""
+    """Return the code of a text's likeliest language, None if it has no letters to tell it by."""
     from langdetect.lang_detect_exception import LangDetectException
 
     detector = _factory().create()

@@ -56,7 +56,7 @@ class Rule:
     arguments: Arguments
 
     def kept(self, text: str) -> bool:
-        """Say whether a text keeps the rule. Raises ValueError where that cannot be found out."""
+        """Return whether a text keeps the rule. Raises ValueError if that cannot be found out."""
         return KINDS[self.kind].kept(text, self.arguments)
 
     def __str__(self) -> str:
@@ -164,7 +164,7 @@ def _sections(text: str, given: Arguments) -> int:
 
 
 def _parts(text: str, given: Arguments) -> bool:
-    """Say whether a divider cuts a text into parts: so many, none empty between two, and all different."""
+    """Return whether a divider cuts a text into parts: so many, none empty between two, and all different."""
     parts = [part.strip() for part in text.split(given["divider"])]
     inner = parts[1:-1]
     found = [part for part in parts if part]
@@ -194,7 +194,7 @@ def _contains_none(text: str, given: Arguments) -> bool:
 
 
 def _regex(text: str, given: Arguments) -> bool:
-    """Say whether a pattern is found. Raises ValueError where the search takes too long."""
+    """Return whether a pattern is found. Raises ValueError if the search takes too long."""
     pattern = _regex_of(str(given["pattern"]), bool(given.get("ignore_case", False)))
     match = pattern.fullmatch if given.get("whole", False) else pattern.search
     try:
@@ -223,7 +223,7 @@ def _starts(text: str, given: Arguments) -> bool:
 
 
 def _ends(text: str, given: Arguments) -> bool:
-    """Say whether a text ends so; a quotation mark around it does not count, as in IFEval."""
+    """Return whether a text ends so; a quotation mark around it does not count, as in IFEval."""
     return _folded(text.strip().strip('"'), given).endswith(_folded(str(given["with"]).strip(), given))
 
 
@@ -232,7 +232,7 @@ def _folded(text: str, given: Arguments) -> str:
 
 
 def _json(text: str, given: Arguments) -> bool:
-    """Say whether a text, fenced or not, is JSON as a whole, and fits the schema where there is one."""
+    """Return whether a text, fenced or not, is JSON as a whole, and fits the schema where there is one."""
     bare = text.strip()
     fence = _FENCE.match(bare)
     bare = bare[fence.end() :] if fence else bare
@@ -271,7 +271,7 @@ def _postscript(text: str, given: Arguments) -> bool:
 
 
 def _paragraph_starts(text: str, given: Arguments) -> bool:
-    """Say whether a paragraph's first word, without what punctuation follows it, is the wanted one.
+    """Return whether a paragraph's first word, without what punctuation follows it, is the wanted one.
 
     Between dividers that are stated an empty paragraph has its number too, as in IFEval.
     """
@@ -284,7 +284,7 @@ def _paragraph_starts(text: str, given: Arguments) -> bool:
 
 
 def _language(text: str, given: Arguments) -> bool:
-    """Say whether a text is in a language; one whose language cannot be told is, as in IFEval."""
+    """Return whether a text is in a language; one whose language cannot be told is, as in IFEval."""
     found = detected_language(text)
     return found is None or found == given["is"]
 

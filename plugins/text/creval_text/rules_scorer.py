@@ -21,7 +21,7 @@ class Rules:
     `rules` are rules for all docs; `field` is the field with a doc's own (a list). `instructions` and `arguments` are
     fields in the form of IFEval's data: identifiers, and a mapping of arguments for each.
 
-    `rules` is 1 where all are kept, `rules_each` the share that is kept; `rules_loose` and `rules_each_loose` are the
+    `rules` is 1 if all are kept, `rules_each` the share that is kept; `rules_loose` and `rules_each_loose` are the
     same for the loose reading, in which a rule counts as kept where any of `loose_forms` keeps it. `rules_count` is the
     number of rules: the weight that makes of `rules_each` the share of all rules of all docs.
     """
@@ -39,7 +39,7 @@ class Rules:
         self._arguments = arguments
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: a field that it lacks, a rule that is none."""
+        """Return why a doc cannot be scored: a field that it lacks, a rule that is none."""
         try:
             rules = self._rules(fields)
         except CrevalError as error:

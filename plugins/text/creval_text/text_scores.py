@@ -38,7 +38,7 @@ class _Compared(ABC):
         return [self._score(item) for item in items]
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: it has no text to compare with."""
+        """Return why a doc cannot be scored: it has no text to compare with."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         given = fields[self.field]
@@ -78,7 +78,7 @@ class _Compared(ABC):
 
     @abstractmethod
     def compare(self, answer: str, wanted: Sequence[str]) -> Mapping[str, float]:
-        """Return the scores of one answer. Raises ValueError where it is too long to compare."""
+        """Return the scores of one answer. Raises ValueError if it is too long to compare."""
 
 
 @dataclass(frozen=True, slots=True)

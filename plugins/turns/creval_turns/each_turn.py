@@ -60,7 +60,7 @@ class EachTurn:
         object.__setattr__(self, "_inner", component.make_scorer(score.parameters))
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: a field that lists nothing by turn, or what the inner one says."""
+        """Return why a doc cannot be scored: a field that lists nothing by turn, or what the inner one says."""
         for name in self.fields:
             if not isinstance(fields.get(name), list | tuple) or not fields[name]:
                 return f"its {name!r} is no list with an item for each turn"
@@ -172,7 +172,7 @@ def _of_turns(score: Score, turns: int) -> Score:
 
 
 def _lack(score: Score, name: str) -> MissingScore | None:
-    """Say why a turn lacks a score, None where it has it."""
+    """Return why a turn lacks a score, None if it has it."""
     if name in score.missing:
         return score.missing[name]
     if score.failure is not None:

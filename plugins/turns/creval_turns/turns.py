@@ -38,7 +38,7 @@ class Turns:
         return min(1, number), number
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being asked: it has no list of questions."""
+        """Return why a doc cannot be asked: it has no list of questions."""
         try:
             self._questions(fields)
         except ScoringError as error:
@@ -46,7 +46,7 @@ class Turns:
         return None
 
     async def run(self, session: Session) -> None:
-        """Ask turn by turn. Raises ScoringError where the doc has no list of questions."""
+        """Ask turn by turn. Raises ScoringError if the doc has no list of questions."""
         questions = self._questions(session.doc.fields)
         names = self.prompts or (_PROMPT,)
         conversation: list[Message] = []
@@ -73,7 +73,7 @@ class Turns:
         return {"turn": 1, "answers": (), **first, **shot}
 
     def _questions(self, fields: Mapping[str, Any]) -> Sequence[str] | None:
-        """Return the doc's questions, None where the prompts say all. Raises ScoringError where it has none."""
+        """Return the doc's questions, None if the prompts say all. Raises ScoringError if it has none."""
         name = self.field or (None if self.prompts else _FIELD)
         if name is None:
             return None
@@ -101,13 +101,13 @@ class TurnTarget:
     field: str = "target"
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being answered: it lacks the field, or that lists nothing."""
+        """Return why a doc cannot be answered: it lacks the field, or that lists nothing."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         return None if isinstance(fields[self.field], list | tuple) else f"its {self.field!r} is no list by turn"
 
     def reply(self, turn: Turn) -> str:
-        """Return the target. Raises ScoringError where the field has none for this turn."""
+        """Return the target. Raises ScoringError if the field has none for this turn."""
         found = turn.doc.get(self.field)
         if not isinstance(found, list | tuple) or turn.call >= len(found):
             raise ScoringError(f"the field {self.field!r} has no item for turn {turn.call + 1}", where=turn.key.doc)

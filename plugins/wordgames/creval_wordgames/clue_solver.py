@@ -30,7 +30,7 @@ def vocabulary() -> tuple[str, ...]:
 
 
 def is_legal(clue: str, board: Sequence[str]) -> bool:
-    """Say whether a clue is one word that contains no word of the board and is in none."""
+    """Return whether a clue is one word that contains no word of the board and is in none."""
     word = clue.casefold()
     return word.isalpha() and not any(word in each.casefold() or each.casefold() in word for each in board)
 

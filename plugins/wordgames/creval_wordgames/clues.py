@@ -35,7 +35,7 @@ class ClueGiven:
     """
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a board from being scored."""
+        """Return why a board cannot be scored."""
         return _board_fault(fields)
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
@@ -60,7 +60,7 @@ class ClueGuesses:
     """
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a board from being scored."""
+        """Return why a board cannot be scored."""
         number = fields.get("number")
         if not isinstance(number, int) or number < 1:
             return "the field 'number' must be a whole number from 1"
@@ -84,7 +84,7 @@ class ClueGuesses:
 
 
 def _on_board(phrase: str, board: Collection[str]) -> Sequence[str]:
-    """Return the words of the board that a phrase is or holds; none where it says what is not chosen."""
+    """Return the words of the board that a phrase is or holds; none if it says what is not chosen."""
     if normal(phrase) in board:
         return [normal(phrase)]
     words = phrase.split()

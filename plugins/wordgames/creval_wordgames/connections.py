@@ -36,7 +36,7 @@ class ConnectionsScore:
     """
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a puzzle from being scored."""
+        """Return why a puzzle cannot be scored."""
         answers = fields.get("answers")
         if not isinstance(answers, list) or not answers:
             return "the field 'answers' must be a list of groups"

@@ -21,7 +21,7 @@ class ValidWords:
     words: int = 25
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored."""
+        """Return why a doc cannot be scored."""
         return None if isinstance(fields.get("given"), list) else "the field 'given' must be a list of words"
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:

@@ -31,7 +31,7 @@ class Strength:
         self._known = {}
 
     def value(self, clusters: Sequence[Table]) -> float | None:
-        """Return the strength over the samples of all clusters; None where a writer of the pool was never met."""
+        """Return the strength over the samples of all clusters; None if a writer of the pool was never met."""
         if not len(clusters):
             return None
         rows = self._rows[np.concatenate(list(clusters)).astype(np.int64)]

@@ -36,7 +36,7 @@ class Ranking:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Fit. Raises UsageError where the judges differ, DataError where there are no pairs."""
+        """Fit. Raises UsageError if the judges differ, DataError if there are no pairs."""
         resamples = int(options.get("resamples") or 1_000)
         if resamples < 1:
             raise UsageError("the number of resamples is from 1", where="--resamples")

@@ -239,7 +239,7 @@ class TaskHeader:
 class Head(NamedTuple):
     """The head of one task in a file: kind and name, and the wanted values that are in the file.
 
-    `whole` is False where an include may add to them.
+    `whole` is False if an include may add to them.
     """
 
     kind: Literal["task", "suite"]

@@ -135,7 +135,7 @@ def _pattern(fault: SchemaFault) -> tuple[str, str | None]:
 
 
 def _dependent(fault: SchemaFault) -> tuple[str, str | None]:
-    """Say that a key requires another one; of several the first."""
+    """Return that a key requires another one; of several the first."""
     pairs = ((key, other) for key, others in fault.wanted.items() if key in fault.value for other in others)
     key, other = next(pair for pair in pairs if pair[1] not in fault.value)
     return f"the key {key!r} needs the key {other!r}", f"Add {other}, or leave out {key}."

@@ -36,7 +36,7 @@ class CandidatePool:
         self._by_name: dict[tuple[str, str], Candidates] = {}
 
     def get(self, context: Context) -> Candidates:
-        """Return the candidates. Raises UsageError where there are fewer than 10."""
+        """Return the candidates. Raises UsageError if there are fewer than 10."""
         embedding, nouns = context.resource("embedding"), context.resource("wordlist")
         with self._lock:
             key = (str(embedding.name), str(nouns.name))

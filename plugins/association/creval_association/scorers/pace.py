@@ -88,7 +88,7 @@ class Pace:
         return Score(scores, details)
 
     def _rows(self, chain: Sequence[str], lookup: Lookup, embedding: Embedding) -> np.ndarray | None:
-        """The unit vectors of a chain, or None where it is left out."""
+        """The unit vectors of a chain, or None if it is left out."""
         known = [word for word in chain if word in lookup]
         if self.out_of_vocabulary == "drop_chain" and len(known) < len(chain):
             return None

@@ -15,7 +15,7 @@ _ENDINGS = ("s", "es", "ing", "ed")
 
 @dataclass(frozen=True)
 class Rat:
-    """1 where the first alphabetic token of the answer is the solution (doc field `solution`), in any letter case.
+    """1 if the first alphabetic token of the answer is the solution (doc field `solution`), in any letter case.
 
     `rat_lenient` also takes the solution with -s, -es, -ing or -ed more or less. A chatty answer ("The answer is
     cheese") is wrong: the task asks for the word alone. Without any letter the answer is unparsed.

@@ -71,14 +71,14 @@ class JudgedSet:
         return [i for i, path in enumerate(self.paths) if not path.get("repeats") and rule not in path["refused"]]
 
     def strength(self, place: int, rules: Rules) -> int:
-        """Return the strength of a path. Raises UnjudgedError where it was not asked for."""
+        """Return the strength of a path. Raises UnjudgedError if it was not asked for."""
         sizes = self.paths[place].get("class_sizes")
         if sizes is None:
             raise self._unjudged("the strength of a path", "strength_of: valid")
         return path_strength(sizes, rules.last_triple)
 
     def share_true(self, place: int) -> float:
-        """Return the share of true triples of a path. Raises UnjudgedError where it was not asked for."""
+        """Return the share of true triples of a path. Raises UnjudgedError if it was not asked for."""
         factual = self.paths[place].get("factual")
         if factual is None:
             raise self._unjudged("a path that is valid by another rule", "also: [shared, released]")
@@ -89,7 +89,7 @@ class JudgedSet:
         return [place for place in self.valid(rules.validity) if self.share_true(place) >= threshold]
 
     def distances(self, places: Sequence[int], rules: Rules) -> np.ndarray:
-        """Return the transformed distances of some paths. Raises UnjudgedError where a strength was not asked for."""
+        """Return the transformed distances of some paths. Raises UnjudgedError if a strength was not asked for."""
         for place in places:
             self.strength(place, rules)
         rows = self.rows(places)
@@ -126,7 +126,7 @@ def read_sets(runs: Sequence[str]) -> list[JudgedSet]:
 def iterate_sets(runs: Sequence[str]) -> Iterator[JudgedSet]:
     """Yield the sets of all CREATE tasks of some runs, of errored samples none; one run's scores are held at a time.
 
-    Raises RunError where a run is not whole, is named twice or holds no CREATE task; DataError where runs were judged
+    Raises RunError if a run is not whole, is named twice or holds no CREATE task; DataError if runs were judged
     or embedded by different resources, or hold the same task of the same model.
     """
     for run, task in _parts(runs):

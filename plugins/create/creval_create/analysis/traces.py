@@ -48,7 +48,7 @@ def trace_of(sample: Sample) -> str:
 async def explore(bench: Workbench, key: SampleKey, trace: str) -> Explored | None:
     """Ask the extractor about one trace: Prompt G.1, and for triples, which no printed prompt extracts, our own.
 
-    None where it fails or stays unreadable.
+    None if it fails or stays unreadable.
     """
     named = await _asked(bench, key, "entities", trace, ("relation", "entities"))
     linked = await _asked(bench, key, "triples", trace, ("triples",))

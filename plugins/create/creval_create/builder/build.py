@@ -63,7 +63,7 @@ def build(plan: Plan, wording: Wording = template_wording) -> list[dict[str, Any
 
 
 def check_built(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Raise DataError where no query was built, saying why, or where a query would speak of identifiers."""
+    """Raise DataError if no query was built, saying why, or if a query would speak of identifiers."""
     files = ", ".join(str(file) for file in plan.files)
     if not rows:
         raise DataError(f"no query can be built: {_why_none(plan)}", where=files, fix=_others(plan))

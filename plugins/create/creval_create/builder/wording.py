@@ -16,7 +16,7 @@ Labels = Mapping[str, str]
 def read_labels(files: Sequence[Path]) -> dict[str, str]:
     """Return id -> label from tab-separated lines or from a JSON object, whose values may be objects with a `label`.
 
-    Raises DataError where a file is of another form.
+    Raises DataError if a file is of another form.
     """
     labels: dict[str, str] = {}
     for file in files:

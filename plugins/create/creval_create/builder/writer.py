@@ -27,7 +27,7 @@ _AT_ONCE = 8
 async def reworded(bench: Workbench, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the queries with the model's wording (`worded_by` says whose it is), and what became of those without.
 
-    Raises BudgetError, and ModelError where every call failed.
+    Raises BudgetError, and ModelError if every call failed.
     """
     places = asyncio.Semaphore(_AT_ONCE)
 
@@ -68,7 +68,7 @@ async def _worded(bench: Workbench, row: Mapping[str, Any]) -> str:
 
 
 def fault_of(row: Mapping[str, Any], said: str) -> str | None:
-    """Return what is wrong with a wording of a query, None where nothing is."""
+    """Return what is wrong with a wording of a query, None if nothing is."""
     if not (said.startswith(_BEGINNING) and said.endswith("?")) or said.count("?") > 1 or len(said) > _LONGEST:
         return f"{said[:80]!r} is not one question that begins {_BEGINNING.strip()!r}"
     if normal(str(row["entity_b"])) not in normal(said):

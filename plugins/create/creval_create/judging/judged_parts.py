@@ -19,7 +19,7 @@ def judged_parts(details: Mapping[str, Any]) -> list[JudgedPart]:
 
     A path is called by its number in the answer (`2`; with several answers `1/2`, the answer first) or by its text as
     the judge read it; a triple by its place in the path, from 1, or its text. Ratings: `factuality` (1 or 0; of a path
-    1 where all its triples are true), and where class sizes were asked for `strength`, from 1 to 5.
+    1 if all its triples are true), and where class sizes were asked for `strength`, from 1 to 5.
     """
     paths: Sequence[Mapping[str, Any]] = details.get("paths", ())
     keys = Counter(str(path["key"]) for path in paths)

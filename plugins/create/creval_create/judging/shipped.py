@@ -54,7 +54,7 @@ class ShippedVerdicts:
         return Reply([Completion(_factuality(made) if '"judgments"' in asked else _class_sizes(made))])
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is nothing to release."""
 
 
 def _path_in(asked: str) -> Path | None:

@@ -25,12 +25,12 @@ class Target:
 
 
 def faults(path: Path, target: Target) -> Mapping[Validity, str | None]:
-    """Return for each rule why it refuses the path, None where the path is valid."""
+    """Return for each rule why it refuses the path, None if the path is valid."""
     return {rule: fault(path, target, rule) for rule in RULES}
 
 
 def fault(path: Path, target: Target, rule: Validity) -> str | None:
-    """Return why a rule refuses the path, None where it is valid.
+    """Return why a rule refuses the path, None if it is valid.
 
     `strict` (Section 3.2): the path starts at `entity_a`, each tail is the head of the next triple, and the last triple
     says `rel_b` of `entity_b`. `shared`: consecutive triples share an entity, whichever way round; both ends and

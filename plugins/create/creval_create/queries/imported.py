@@ -36,7 +36,7 @@ def open_published(
 ) -> Rows:
     """Open the published set: what was imported, else the hub's data set at a commit, checked as an import is.
 
-    Raises DataError where it is not available or is another one, MissingPartError without the package datasets.
+    Raises DataError if it is not available or is another one, MissingPartError without the package datasets.
     """
     file = home(options) / "published.jsonl"
     if file.is_file():

@@ -34,7 +34,7 @@ _KEPT = ("triple1_labels", "triple2_labels", "triple3_labels")
 def published_rows(rows: Iterable[Mapping[str, Any]], where: str) -> list[dict[str, Any]]:
     """Return the 931 queries as docs: id, query, entity_a, rel_b, entity_b, relation, and the source path where given.
 
-    The id is the row's place in the file. Raises DataError where the columns, the number of rows or the number of
+    The id is the row's place in the file. Raises DataError if the columns, the number of rows or the number of
     queries of a relation (the end of `description`, `<entity>__<property>`) is not that of the published set.
     """
     docs = [_doc(row, number, where) for number, row in enumerate(rows)]

@@ -55,7 +55,7 @@ class UnreadPath(NamedTuple):
 class AnswerReading:
     """What an answer holds. `problem` says why it holds nothing at all; None also for an empty set, which is a legal
     answer. `entries`: as many paths as are in it for a reader that takes it whole, as the JSON object that the prompt
-    asks for; 0 where it is none.
+    asks for; 0 if it is none.
     """
 
     paths: tuple[ReadPath, ...] = ()

@@ -39,7 +39,7 @@ class Across:
         return (*OPTIONS, *part_options(resources=True))
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Embed the answers once and compare them. Raises DataError where the runs share no doc."""
+        """Embed the answers once and compare them. Raises DataError if the runs share no doc."""
         opened = open_runs(runs)
         names = _names([run.model for run in opened])
         answers = [_answers(run.samples(options.get("task"), status="scored")) for run in opened]

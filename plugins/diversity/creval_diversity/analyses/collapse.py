@@ -33,7 +33,7 @@ class Collapse:
         return OPTIONS
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Read the scores of the runs. Raises DataError where no task counts classes of answers."""
+        """Read the scores of the runs. Raises DataError if no task counts classes of answers."""
         found = _estimates(runs, options.get("task"))
         names = [name for name in (*_COUNTS, _SIMILARITY, _UTILITY) if any(name in each for each in found.values())]
         if not names:

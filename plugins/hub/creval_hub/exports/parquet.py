@@ -64,7 +64,7 @@ def write_parquet(run: Run, name: str, folder: Path, *, texts: bool = True) -> l
     """Write `results.parquet` and `samples/<task>.parquet` of a run into a folder, and return their paths.
 
     `name` is what the run is called in the column `run`. Without `texts` the columns of answers, messages, docs, values
-    and reasons are empty. Raises RunError, and with `texts` UsageError where a task stores its docs by reference.
+    and reasons are empty. Raises RunError, and with `texts` UsageError if a task stores its docs by reference.
     """
     if texts:
         refuse_texts(run)

@@ -12,7 +12,7 @@ __all__ = ["refuse_texts", "results_without_texts", "scores_without_texts"]
 
 
 def refuse_texts(run: Run) -> None:
-    """Raise UsageError where a task of the run may not store its docs: answers, verdicts and errors may quote them."""
+    """Raise UsageError if a task of the run may not store its docs: answers, verdicts and errors may quote them."""
     for entry in run.manifest["tasks"]:
         name = str(entry["task"])
         if entry.get("by_reference") or _has_references(run, name):

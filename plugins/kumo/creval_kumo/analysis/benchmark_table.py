@@ -26,7 +26,7 @@ class BenchmarkTable:
 def read_benchmarks(path: Path) -> BenchmarkTable:
     """Read a CSV whose first column is `model` and whose other columns are benchmarks; empty cells are gaps.
 
-    Raises DataError with line and column where the file is malformed.
+    Raises DataError with line and column if the file is malformed.
     """
     try:
         if path.stat().st_size > _MAX_BYTES:

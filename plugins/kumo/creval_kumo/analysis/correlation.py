@@ -19,7 +19,7 @@ _LIMIT = 1 - 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Pearson's r over the `n` models that have both numbers; None where it is undefined (`reason` says why).
+    """Pearson's r over the `n` models that have both numbers; None if it is undefined (`reason` says why).
 
     `p` is two-sided by Student's t with n - 2 degrees of freedom, `low` and `high` the ends of the 95 % interval by
     Fisher's z (None with three models, whose z has no variance).

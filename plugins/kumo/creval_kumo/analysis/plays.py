@@ -24,7 +24,7 @@ class Play:
     `game` distinguishes games across runs (task and doc). `success`: the valid truth was named. `tests`: actions taken.
     `tokens`: input and output of all calls of the target. `unread`: the answer could not be read, was cut at the token
     limit or refused; the released code calls all three a parse error. `seconds` are those of each answer.
-    `relative_count`: Eq. 4; None where the game has none.
+    `relative_count`: Eq. 4; None if the game has none.
     """
 
     model: str
@@ -49,7 +49,7 @@ def read_plays(runs: Sequence[str], task: str | None = None) -> Iterator[Play]:
     """Yield every game played in the runs; errored and skipped samples were not played and are left out.
 
     The paper's analyses are of games with certain results, and a mixture would say nothing of either: others (see
-    `creval_kumo.games.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or where a
+    `creval_kumo.games.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or if a
     run holds such games alone. RunError where a run is not whole or named twice, or holds no game.
 
     With `task` those of one task alone. UsageError where games of two kinds of task would be counted together: of one

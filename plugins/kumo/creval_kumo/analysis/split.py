@@ -22,7 +22,7 @@ __all__ = ["split_actions", "split_domain", "split_truths"]
 
 
 def split_truths(domain: Domain) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return T1 and T2, in the domain's order. Raises UsageError where all truths are connected."""
+    """Return T1 and T2, in the domain's order. Raises UsageError if all truths are connected."""
     parts = components(domain_graph(domain))
     if len(parts) < 2:
         raise UsageError(

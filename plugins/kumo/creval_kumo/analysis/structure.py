@@ -71,7 +71,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """Statistics of one table; None where they are undefined (`reason` says why).
+    """Statistics of one table; None if they are undefined (`reason` says why).
 
     `n` games, `structures` rows, `chi2` and its `p` with `freedom` degrees (Eq. 6), `v` is Cramer's V (Eq. 7),
     `chance_v` the root of what V squared is expected to be without any association, `p_permuted` the share of random

@@ -41,7 +41,7 @@ async def write_book_by_model(
     """Return a book that passes the check.
 
     At most `rounds` revisions are asked for. What the model still objects to after the last is let pass if the check
-    finds nothing. Raises DataError where the check still finds faults, ModelError where a call fails.
+    finds nothing. Raises DataError if the check still finds faults, ModelError if a call fails.
     """
     shared = _shared(instance, domain)
     rules = _chance(instance, domain)

@@ -34,7 +34,7 @@ async def configure(
 ) -> Domain:
     """Return the domain of a proposal.
 
-    Raises DomainError with the faults of the last configuration where none of `tries` was sound, ModelError where a
+    Raises DomainError with the faults of the last configuration if none of `tries` was sound, ModelError if a
     call fails.
     """
     asked = fill("fill_in", template=text("seed_config"), proposal=proposal.as_dictionary())

@@ -81,8 +81,8 @@ async def propose(
 ) -> list[Proposal]:
     """Return `count` proposals whose names are not `known`, of a topic if one is given.
 
-    What is faulty is asked for again, MAX_TRIES times in all. Raises DataError with the faults where that is not
-    enough, ModelError where a call fails.
+    What is faulty is asked for again, MAX_TRIES times in all. Raises DataError with the faults if that is not
+    enough, ModelError if a call fails.
     """
     found: list[Proposal] = []
     faults: list[str] = []

@@ -38,7 +38,7 @@ _TAKEN = " \0 "
 
 
 def book_faults(text: str, instance: Instance) -> list[str]:
-    """Return what the book of a game does not tell or tells wrongly, one sentence each; empty where it is sound."""
+    """Return what the book of a game does not tell or tells wrongly, one sentence each; empty if it is sound."""
     named = _names_in(text, instance.truths)
     faults = [f"the truth {name!r} is not named" for name in instance.truths if name not in named]
     if instance.reliability != 1:

@@ -64,7 +64,7 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: 
 
 
 def _by_model(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[str | None]:
-    """Return the model's books, None where one failed; the reason is printed. Raises where every one failed."""
+    """Return the model's books, None if one failed; the reason is printed. Raises where every one failed."""
     written = _written(games, rounds, given)
     failures = [(row, each) for (row, _, _), each in zip(games, written, strict=True) if isinstance(each, CrevalError)]
     if len(failures) == len(games):

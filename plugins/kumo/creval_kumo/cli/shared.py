@@ -70,7 +70,7 @@ def overwrite_option(command: Command) -> Command:
 def check_output(output: Path | None, overwrite: bool) -> None:
     """See that a file can be written before anything is paid for it.
 
-    Raises UsageError where one is there already (unless `overwrite`), or its folder takes none.
+    Raises UsageError if one is there already (unless `overwrite`), or its folder takes none.
     """
     if output is None:
         return

@@ -27,7 +27,7 @@ def domain_names() -> list[str]:
 def listed(names: Sequence[str] | str, every: Sequence[str], where: str) -> list[str]:
     """Return the names of domains that a parameter holds: one, several, or `all` for those of `every`.
 
-    Raises UsageError where none is named, or one twice.
+    Raises UsageError if none is named, or one twice.
     """
     chosen = list(every) if names == "all" else [names] if isinstance(names, str) else list(names)
     if not chosen:

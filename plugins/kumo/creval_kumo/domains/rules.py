@@ -69,7 +69,7 @@ def find_faults(domain: Domain, rules: Rules = SHIPPED_RULES) -> list[Fault]:
 
 
 def name_problem(name: str) -> str | None:
-    """Say why `name` cannot be used as a truth or action name, or None.
+    """Return why `name` cannot be used as a truth or action name, or None.
 
     A name must survive a round trip through an answer (`<ANSWER> ${name} </ANSWER>`) and through markdown.
     """

@@ -28,7 +28,7 @@ class TooHard(Exception):
 
 
 def first_cover(candidates: Sequence[Candidate], invalid: int) -> list[Candidate] | None:
-    """Return the selection, None where there is none.
+    """Return the selection, None if there is none.
 
     Each truth of the mask `invalid` is ruled out by some selected outcome, and no two are of one action. Going
     through the candidates in order, each is left out unless every solution that agrees with the choices so far needs

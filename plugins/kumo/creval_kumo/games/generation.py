@@ -47,7 +47,7 @@ class Settings:
     reliability: float = 1.0
 
     def check(self, domain: Domain) -> None:
-        """Raise UsageError where no game of these sizes can be made from the domain."""
+        """Raise UsageError if no game of these sizes can be made from the domain."""
         faults = []
         if not 1 <= self.valid < self.truths:
             faults.append(f"{self.valid} valid truths of {self.truths}: at least one, and fewer than all")

@@ -91,7 +91,7 @@ class Instance:
         return tuple(action.name for action in self.actions)
 
     def check(self) -> None:
-        """Raise DomainError where all observations together do not leave exactly the valid truths.
+        """Raise DomainError if all observations together do not leave exactly the valid truths.
 
         With a reliability below 1 they need not; there each observation must show one outcome, each action have an
         outcome for every truth that does not speak against it, and one truth be valid.
@@ -138,7 +138,7 @@ class Instance:
 
     @classmethod
     def from_doc(cls, doc: Mapping[str, Any]) -> Instance:
-        """Return the game of `to_doc`'s data. Raises DataError where its book is no text."""
+        """Return the game of `to_doc`'s data. Raises DataError if its book is no text."""
         if not isinstance(doc.get("book", ""), str):
             which = f"{doc['domain']} {doc['seed']}"
             raise DataError(f"the book is {doc['book']!r}, which is no text", where=which, fix="Leave the key out.")

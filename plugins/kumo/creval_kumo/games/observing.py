@@ -30,7 +30,7 @@ def observe_by_chance(instance: Instance, reliability: float, stream: Stream) ->
     they single out its valid truth, and actions so that they can. Given that, probabilities reckoned by the rule that
     the player is told would be wrong (too low for the truth that the observations favour).
 
-    Raises DomainError where some action has no outcome that spares a truth, or outcomes that share a number shown.
+    Raises DomainError if some action has no outcome that spares a truth, or outcomes that share a number shown.
     """
     exact = exact_reliability(reliability)
     valid = stream.choice(instance.truths)

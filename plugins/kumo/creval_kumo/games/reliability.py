@@ -17,7 +17,7 @@ DECIMALS = 4
 
 
 def reliability_fault(value: object) -> str | None:
-    """Say why a value is no reliability, or None."""
+    """Return why a value is no reliability, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         return f"the reliability {value!r} is no number above 0 and up to 1"
     return f"the reliability {value!r} has more than {DECIMALS} decimals" if round(value, DECIMALS) != value else None
@@ -40,7 +40,7 @@ _NO_OPTIMUM = "optimal play in the sense of Algorithm 3, which counts the truths
 
 
 def need_certain(reliability: float, where: str, so: str = _NO_OPTIMUM) -> None:
-    """Raise UsageError where results do not rule truths out for certain; `so` says what follows from that."""
+    """Raise UsageError if results do not rule truths out for certain; `so` says what follows from that."""
     if reliability != 1:
         raise UsageError(
             f"results of this game are not certain (reliability {reliability}): they rule no truth out, so {so}",
@@ -51,7 +51,7 @@ def need_certain(reliability: float, where: str, so: str = _NO_OPTIMUM) -> None:
 
 
 def need_uncertain(reliability: float, where: str) -> None:
-    """Raise UsageError where results are certain: they are chosen to single out a truth, not drawn at random."""
+    """Raise UsageError if results are certain: they are chosen to single out a truth, not drawn at random."""
     if reliability == 1:
         raise UsageError(
             "results of this game are certain (reliability 1), so no probabilities belong to them",

@@ -31,7 +31,7 @@ class Obstacle(Enum):
 def select(
     candidates: Sequence[Candidate], invalid: int, max_actions: int, solver: str | None = None
 ) -> list[Candidate] | None:
-    """Return the selected outcomes, or None where the formula is unsatisfiable.
+    """Return the selected outcomes, or None if the formula is unsatisfiable.
 
     Constraints: at most one outcome an action, at most `max_actions` actions, and every truth of the mask
     `invalid` ruled out by at least one selected outcome. Of the solutions the order of `candidates` decides.
@@ -75,7 +75,7 @@ def _select_by_sat(
 
 
 def diagnose(candidates: Sequence[Candidate], invalid: int, max_actions: int) -> tuple[Obstacle, int]:
-    """Say why `select` returned None, and which truths (a mask) no candidate rules out."""
+    """Return why `select` returned None, and which truths (a mask) no candidate rules out."""
     reachable = 0
     for candidate in candidates:
         reachable |= candidate.rules_out
@@ -87,7 +87,7 @@ def diagnose(candidates: Sequence[Candidate], invalid: int, max_actions: int) ->
 
 
 def _clauses(candidates: Sequence[Candidate], invalid: int, max_actions: int) -> list[list[int]] | None:
-    """The formula in conjunctive form; variable i + 1 is candidate i. None where a truth cannot be ruled out."""
+    """The formula in conjunctive form; variable i + 1 is candidate i. None if a truth cannot be ruled out."""
     of_action: dict[int, list[int]] = {}
     excluding: dict[int, list[int]] = {}
     reachable = 0

@@ -42,7 +42,7 @@ class AuthorsFiles:
     folder: Path
 
     def domains(self) -> dict[str, Path]:
-        """Return the data file of each domain by the domain's name. Raises DataError where this is no such clone."""
+        """Return the data file of each domain by the domain's name. Raises DataError if this is no such clone."""
         return {name: data for name, (_, data) in self._domain_files().items()}
 
     def _domain_files(self) -> dict[str, tuple[Path, Path]]:
@@ -68,7 +68,7 @@ class AuthorsFiles:
         return files[domain]
 
     def wording(self, domain: str) -> Wording:
-        """Return the texts in which a domain's games are put. Raises DataError where they have another form."""
+        """Return the texts in which a domain's games are put. Raises DataError if they have another form."""
         return Wording.read(self._files_of(domain)[0], self.folder / AGENT)
 
     def configuration(self, domain: str) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Statement(NamedTuple):
 def read_assignments(text: str, wanted: Sequence[str], data: Data | None = None) -> dict[str, Any]:
     """Return the values assigned to the names `wanted`; whatever follows the last of them is not looked at.
 
-    `data` says which further forms are read. Raises IncompleteText where the text ends too early, LiteralError where it
+    `data` says which further forms are read. Raises IncompleteText if the text ends too early, LiteralError if it
     is anything else than assignments of plain data.
     """
     data = data or Data()

@@ -43,7 +43,7 @@ class PublishedDomain:
     unreadable: frozenset[str]
 
     def sound(self) -> Domain:
-        """Return the domain. Raises DomainError with every fault where it has any."""
+        """Return the domain. Raises DomainError with every fault if it has any."""
         if self.faults:
             raise DomainError(
                 self.faults,

@@ -55,7 +55,7 @@ class PublishedFiles:
     def names(self, chosen: Sequence[str] | str, difficulty: str | None) -> list[str]:
         """Return the domains chosen; `all` stands for every one, that has games of this difficulty where one is given.
 
-        Raises UnknownNameError, and UsageError where a domain is named twice or none is.
+        Raises UnknownNameError, and UsageError if a domain is named twice or none is.
         """
         known = [name for name, row in self.pins.items() if difficulty is None or difficulty in row]
         names = listed(chosen, known, "published games of KUMO")

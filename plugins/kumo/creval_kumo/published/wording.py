@@ -37,7 +37,7 @@ class Wording:
 
     @classmethod
     def read(cls, domain: Path, agent: Path) -> Wording:
-        """Read a domain's file and the agent's. Raises DataError where one of them has another form."""
+        """Read a domain's file and the agent's. Raises DataError if one of them has another form."""
         said = _method(domain, "get_system_prompt")
         turn = _method(agent, "response")
         try:

@@ -111,7 +111,7 @@ class CompiledEngine:
     def _grow(self, rows: bool, budget: Budget) -> None:
         """Double the tables of rows, or else the memo; the numbers of rows and moves stay the same.
 
-        Raises OutOfBudget, with the tables as they were, where the larger ones would take too much memory.
+        Raises OutOfBudget, with the tables as they were, if the larger ones would take too much memory.
         """
         from creval_kumo.search import kernel
 

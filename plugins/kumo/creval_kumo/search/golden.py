@@ -40,7 +40,7 @@ class GoldenRun:
 def puzzle_of(instance: Instance) -> Puzzle:
     """The game as bit masks; bits follow the order of its truths and actions.
 
-    Raises UsageError where the game's results are not certain (`reliability` below 1).
+    Raises UsageError if the game's results are not certain (`reliability` below 1).
     """
     need_certain(instance.reliability, f"{instance.domain} instance {instance.seed}")
     exclusions = [[truths for _, truths in action.outcomes] for action in instance.actions]
@@ -70,7 +70,7 @@ class OptimalPlayer:
     def best(self, taken: Sequence[str]) -> str | None:
         """Return the action to take after `taken`, or None where play ends (see `prediction`).
 
-        Of equally good actions the first in the game's order is taken. Raises NotProvenError, a ScoringError, where
+        Of equally good actions the first in the game's order is taken. Raises NotProvenError, a ScoringError, if
         a limit ends the search before the best action is proven.
         """
         action = self.search.best_action(*self._state(taken))
@@ -108,7 +108,7 @@ def _no_truth_left(instance: Instance) -> ScoringError:
 def golden_of(instance: Instance, limits: Limits | None = None, engine: EngineName = "auto") -> GoldenRun:
     """Return the golden run of a game; small games are played by the faster `SmallGame` unless an engine is named.
 
-    Raises NotProvenError, a ScoringError, where a limit ends the search before the best action is proven.
+    Raises NotProvenError, a ScoringError, if a limit ends the search before the best action is proven.
     """
     puzzle = puzzle_of(instance)
     if engine != "auto" or max(puzzle.n_truths, puzzle.n_actions) > MAX_SMALL:

@@ -411,7 +411,7 @@ def insert_try(steps: int, action: int, total: float, game: GameTables) -> None:
 
 @inlined
 def find_deep(first: int, second: int, slot: int, game: GameTables) -> float:
-    """The value remembered for a key, 0 where there is none."""
+    """The value remembered for a key, 0 if there is none."""
     for place in range(slot, slot + WAYS):
         if game.deep[place, 0] >> 32 == first >> 32 and game.deep[place, 1] == second:
             return (game.deep[place, 0] & 0xFFFFFFFF) / FIXED  # type: ignore[no-any-return]
@@ -449,7 +449,7 @@ def used_and_free(row: int, left: int, scarce: int, game: GameTables) -> tuple[i
 
 @compiled
 def deepened(row: int, left: int, scarce: int, steps: int, game: GameTables) -> float:
-    """Value of the deep bound's game with the scarce truths given (see above); 1 where the tables are full."""
+    """Value of the deep bound's game with the scarce truths given (see above); 1 if the tables are full."""
     rows, counts = game.rows, game.counts
     scarce &= rows[row, TRUTHS]
     if steps <= 1 or scarce == 0:
@@ -524,7 +524,7 @@ def count_related(depth: int, game: GameTables) -> None:
 
 @inlined
 def bound_move(depth: int, action: int, child: int, game: GameTables) -> float:
-    """Lower bound of the state after this move; 0 where the move ends play."""
+    """Lower bound of the state after this move; 0 if the move ends play."""
     frames = game.frames
     levels = ORDER + game.actions.shape[0]
     truths = game.rows[child, TRUTHS]
@@ -574,7 +574,7 @@ def raise_bounds(depth: int, action: int, total: float, game: GameTables) -> flo
 
 @inlined
 def open_node(depth: int, game: GameTables) -> bool:
-    """Bound and order the actions of the node at `depth`; True where one of them surely ends play."""
+    """Bound and order the actions of the node at `depth`; True if one of them surely ends play."""
     frames, sums, n_actions = game.frames, game.sums, game.actions.shape[0]
     count_related(depth, game)
     row, only = frames[depth, ROW], frames[depth, ONLY]

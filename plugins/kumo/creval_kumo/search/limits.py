@@ -76,7 +76,7 @@ class Budget:
             raise OutOfBudget
 
     def check_memory(self, size: int) -> None:
-        """Raise OutOfBudget where tables of so many bytes are more than may be."""
+        """Raise OutOfBudget if tables of so many bytes are more than may be."""
         if self.limits.memory is not None and size > self.limits.memory:
             raise OutOfBudget
 

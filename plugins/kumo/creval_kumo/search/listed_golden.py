@@ -21,7 +21,7 @@ def digest(game: str) -> str:
 
 
 def listed_run(game: str) -> tuple[tuple[str, ...], str] | None:
-    """Return the actions and the prediction of a game's golden run, None where the game (its JSON) is not listed."""
+    """Return the actions and the prediction of a game's golden run, None if the game (its JSON) is not listed."""
     return _runs().get(digest(game))
 
 

@@ -47,7 +47,7 @@ class Proof:
 
     @property
     def value(self) -> float:
-        """E[S]. Raises NotProvenError where only bounds are known."""
+        """E[S]. Raises NotProvenError if only bounds are known."""
         if not self.proven:
             raise NotProvenError(self.lower, self.upper, self.nodes)
         return self.lower
@@ -153,7 +153,7 @@ class OptimalSearch:
         return GoldenMoves(tuple(tests), self.prediction(truths, actions))
 
     def prediction(self, truths: int, actions: int) -> int | None:
-        """The truth to predict where play ends, None where no truth is left."""
+        """The truth to predict where play ends, None if no truth is left."""
         left = bits(truths)
         settled = [truth for truth in left if not self.puzzle.actions_of[truth] & actions]
         return next(iter(settled or left), None)

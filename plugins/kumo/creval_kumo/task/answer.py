@@ -18,7 +18,7 @@ _OPEN, _CLOSE = "<ANSWER>", "</ANSWER>"
 
 
 def read_name(text: str) -> str | None:
-    """Return the name that a text answers, or None where there is no tag or nothing in it."""
+    """Return the name that a text answers, or None if there is no tag or nothing in it."""
     _, tag, after = without_unseen(text).rpartition(_OPEN)
     if not tag:
         return None

@@ -15,15 +15,15 @@ __all__ = ["KumoBelief"]
 class KumoBelief:
     """Scores a game of reliability below 1 (see `creval_kumo.games.belief`).
 
-    - `success_rate`: 1 where the valid truth was named, else 0.
+    - `success_rate`: 1 if the valid truth was named, else 0.
     - `tests`: actions taken, repeats included; the prediction is not one.
     - `posterior`: probability of the named truth given exactly what was seen before it was named. For any player its
       mean is that of `success_rate` but for chance, with a smaller error. A game without a prediction has none.
-    - `most_probable_rate`: 1 where a truth was named and no other was more probable given what was seen, else 0. Luck
+    - `most_probable_rate`: 1 if a truth was named and no other was more probable given what was seen, else 0. Luck
       has no part in it.
     - `attainable_success`: highest probability of a truth after all actions of the game; its mean is the success rate
       that the best player can expect. It does not depend on the play.
-    - `parse_error_rate`: 1 where the game ended with an answer that could not be read, was cut or was declined.
+    - `parse_error_rate`: 1 if the game ended with an answer that could not be read, was cut or was declined.
 
     There is no relative action count: Algorithm 3's E[S] counts the truths that are left, and here all of them are.
     """

@@ -43,7 +43,7 @@ class KumoDocs:
     domain, with the truths and actions that it does not have; results are certain then.
 
     Raises UsageError and UnknownNameError for parameters that make no sense, DomainError for a faulty domain file,
-    DataError where no further game can be found.
+    DataError if no further game can be found.
     """
 
     domains: Sequence[str] | str

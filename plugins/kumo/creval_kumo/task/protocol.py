@@ -47,7 +47,7 @@ class Game:
     async def run(self, session: Session) -> None:
         """Play until a truth is predicted, an answer cannot be read, or the turns run out.
 
-        Raises UsageError where the game is not of the kind that the task is made for, DomainError where its
+        Raises UsageError if the game is not of the kind that the task is made for, DomainError if its
         observations do not leave exactly the valid truths (or, of uncertain results, no probabilities belong to it).
         """
         game = Instance.from_doc(session.doc.fields)

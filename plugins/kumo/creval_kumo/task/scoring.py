@@ -16,13 +16,13 @@ __all__ = ["KumoPlay"]
 class KumoPlay:
     """Scores a game.
 
-    - `success_rate`: 1 where the predicted truth is a valid one, else 0.
+    - `success_rate`: 1 if the predicted truth is a valid one, else 0.
     - `tests`: actions taken, the prediction not among them.
     - `paper_compat`: tests + 2 for a success, number of actions + 1 otherwise (see `creval_kumo.games.counting`).
     - `relative_action_count`: (L - O) / O in that count, O that of optimal play on the same observations. A game
       whose optimum is not proven within the search's limit has none: it is left out of this metric, not guessed, and
       the details say `not_proven`.
-    - `parse_error_rate`: 1 where the game ended with an answer that could not be read, was cut or was declined: the
+    - `parse_error_rate`: 1 if the game ended with an answer that could not be read, was cut or was declined: the
       released code counts all three as such (Fig. 6a).
     """
 

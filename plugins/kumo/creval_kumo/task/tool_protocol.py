@@ -53,7 +53,7 @@ class ToolGame:
     async def run(self, session: Session) -> None:
         """Play until a truth is predicted, a call cannot be carried out, or the turns run out.
 
-        Raises UsageError where the game's results are not certain, DomainError where the game is unsound.
+        Raises UsageError if the game's results are not certain, DomainError if the game is unsound.
         """
         game = Instance.from_doc(session.doc.fields)
         need_certain(game.reliability, f"doc {session.doc.id}")

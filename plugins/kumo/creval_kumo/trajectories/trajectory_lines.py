@@ -33,7 +33,7 @@ class TrajectorySet:
         return counterfactual(domain, self.seed) if self.counterfactual else domain
 
     def maker(self) -> GameMaker:
-        """Return a maker of its games that has made none yet. Raises UsageError where results are not certain."""
+        """Return a maker of its games that has made none yet. Raises UsageError if results are not certain."""
         need_certain(self.settings.reliability, f"trajectories of {self.domain}")
         return GameMaker(self.load(), self.settings, self.seed)
 

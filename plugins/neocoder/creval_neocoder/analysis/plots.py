@@ -105,7 +105,7 @@ def _one_scale(axes: Sequence[Any]) -> None:
 
 
 def _reach(found: Sequence[Difference]) -> list[list[float]]:
-    """How far each interval reaches below and above its difference, in percentage points; nan where there is none."""
+    """How far each interval reaches below and above its difference, in percentage points; nan if there is none."""
     lengths = error_lengths(*([getattr(each, name) for each in found] for name in ("value", "low", "high")))
     return [[100 * length for length in side] for side in lengths]
 

@@ -19,7 +19,7 @@ _STATE = re.compile(r"state(\d)$")
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """The numbers of one model in one state: shares from 0 to 1 by metric, None where there is none."""
+    """The numbers of one model in one state: shares from 0 to 1 by metric, None if there is none."""
 
     model: str
     state: int
@@ -46,7 +46,7 @@ PAPER: Sequence[StateRow] = (
 def one_suite(runs: Sequence[Run], suite: str | None = None) -> str:
     """Return the suite whose states the runs hold, of tasks named SUITE_state0 to SUITE_state5.
 
-    Raises UsageError where a run holds no state, or none of `suite`; and without `suite` where the runs hold several,
+    Raises UsageError if a run holds no state, or none of `suite`; and without `suite` if the runs hold several,
     since their numbers are of different measurements.
     """
     held = {run.folder: _suites(run) for run in runs}
@@ -66,7 +66,7 @@ def one_suite(runs: Sequence[Run], suite: str | None = None) -> str:
 
 
 def states_of(run: Run, suite: str | None = None) -> list[StateRow]:
-    """Return a run's numbers by state. Raises UsageError where it holds no task of NeoCoder, or those of two suites."""
+    """Return a run's numbers by state. Raises UsageError if it holds no task of NeoCoder, or those of two suites."""
     tasks = _tasks(run, one_suite([run], suite))
     return [_row(run, tasks[state], state) for state in sorted(tasks)]
 

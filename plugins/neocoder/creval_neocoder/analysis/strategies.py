@@ -76,7 +76,7 @@ class StrategiesAnalysis:
 def pairs_of(plain: Run, other: Run) -> Iterator[Pair]:
     """Yield the paired differences of a run with strategies, by task and metric.
 
-    Raises UsageError where the models differ, a run is of the wrong kind, or both have no problem in common.
+    Raises UsageError if the models differ, a run is of the wrong kind, or both have no problem in common.
     """
     if plain.model != other.model:
         raise UsageError(

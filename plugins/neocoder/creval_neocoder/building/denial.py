@@ -20,7 +20,7 @@ __all__ = ["Denied", "deny", "drawn"]
 class Denied:
     """What came of a problem, a list entry a round, the first before any: statement, constraints, program.
 
-    A program is empty where none came. `ended` says why the rounds ended early; None where all were gone through.
+    A program is empty if none came. `ended` says why the rounds ended early; None if all were gone through.
     """
 
     statements: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ async def deny(problem: Problem, asker: Asker, rounds: int, seed: int) -> Denied
     All solutions are asked for in one thread, each with the whole statement and its constraints; techniques are
     detected in the newest program alone. Where nothing new is found, the constraints stay and the round continues. An
     answer without a program, a list of techniques that cannot be read, and a thread that no longer fits into the
-    model's context end the problem with what it has. Raises ModelError where a call fails otherwise.
+    model's context end the problem with what it has. Raises ModelError if a call fails otherwise.
     """
     made, forbidden = Denied(), list[str]()
     thread: list[Message] = []
@@ -69,6 +69,6 @@ async def deny(problem: Problem, asker: Asker, rounds: int, seed: int) -> Denied
 
 
 def drawn(techniques: Sequence[str], forbidden: Sequence[str], seed: str) -> list[str]:
-    """Return one technique of those that are not forbidden yet, drawn by the seed; none where there is no such."""
+    """Return one technique of those that are not forbidden yet, drawn by the seed; none if there is no such."""
     new = sorted(set(techniques) - set(forbidden))
     return [random.Random(seed).choice(new)] if new else []

@@ -32,7 +32,7 @@ class Said(NamedTuple):
 class CallJournal:
     """The answers of one build, by role, question and draw. Close it at the end.
 
-    Raises RunError where another process writes it, it is damaged, or it belongs to another plan.
+    Raises RunError if another process writes it, it is damaged, or it belongs to another plan.
     """
 
     def __init__(self, path: Path, plan: Mapping[str, Any]) -> None:

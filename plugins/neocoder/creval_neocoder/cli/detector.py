@@ -62,7 +62,7 @@ def detector(sample: int, seed: int, syntax: bool, **given: Any) -> None:
 
 
 def _asked(chosen: Chosen, given: dict[str, Any]) -> list[tuple[str, ...] | None]:
-    """What the augmenter finds in each program; None where its lists cannot be read."""
+    """What the augmenter finds in each program; None if its lists cannot be read."""
     bench = open_workbench(given, addressed=AUGMENTER)
     context = bench.context(_TASK)
 

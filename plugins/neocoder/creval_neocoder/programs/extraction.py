@@ -13,7 +13,7 @@ _SOLVE = re.compile(r"^[ \t]*def[ \t]+solve[ \t]*\(", re.MULTILINE)
 
 
 def find_program(text: str) -> str | None:
-    """Return the program of an answer, ready to run, or None where there is none.
+    """Return the program of an answer, ready to run, or None if there is none.
 
     Of several fenced blocks the last one counts that defines solve(), else the last one (`find_python`). See `runnable`
     for what is kept.
@@ -23,7 +23,7 @@ def find_program(text: str) -> str | None:
 
 
 def find_source(text: str) -> str | None:
-    """Return the program of an answer as it was written, or None where there is none."""
+    """Return the program of an answer as it was written, or None if there is none."""
     return find_python(text, _SOLVE)
 
 

@@ -59,7 +59,7 @@ if ready:
 
 
 def parse_released(text: str) -> str | None:
-    """Return the program that the released evaluator takes from a text, or None where it finds none."""
+    """Return the program that the released evaluator takes from a text, or None if it finds none."""
     for read in _READS:
         text = text.replace(read, "input()")
     begin = text.find("def")
@@ -106,7 +106,7 @@ def accepted(result: CaseResult, cases: Sequence[Case]) -> bool:
 
 
 def _printed(stdout: bytes) -> list[str | None] | None:
-    """Return the texts that the harness printed, each None where the program raised; None if other output is there."""
+    """Return the texts that the harness printed, each None if the program raised; None if other output is there."""
     try:
         found = [json.loads(line) for line in stdout.decode("utf-8", "replace").splitlines()]
     except (ValueError, RecursionError):

@@ -75,7 +75,7 @@ class PublishedFiles:
     fix: str = "Run once without --offline."
 
     def read(self, name: str) -> Any:
-        """Return the content of one file. Raises DataError where it is missing, altered or no JSON."""
+        """Return the content of one file. Raises DataError if it is missing, altered or no JSON."""
         path = self._path(name)
         raw = path.read_bytes()
         try:
@@ -91,7 +91,7 @@ class PublishedFiles:
         return data
 
     def stamps(self) -> Stamps:
-        """Return when each file was last written, and its size. Raises DataError where one is missing."""
+        """Return when each file was last written, and its size. Raises DataError if one is missing."""
         found = [self._path(name).stat() for name in FILES]
         return tuple((each.st_mtime_ns, each.st_size) for each in found)
 

@@ -24,7 +24,7 @@ class Sample(NamedTuple):
 
 
 def read_samples(statement: str) -> Sequence[Sample]:
-    """Return the examples at the end of a statement, in order; none where it has none."""
+    """Return the examples at the end of a statement, in order; none if it has none."""
     begins = list(_BEGIN.finditer(statement))
     if not begins:
         return ()

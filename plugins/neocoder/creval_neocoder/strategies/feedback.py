@@ -67,7 +67,7 @@ def describe(outcomes: Sequence[Outcome]) -> str:
 
 
 def sample_runs(doc: Mapping[str, Any]) -> list[Run]:
-    """Return the runs of the statement's own sample. Raises ScoringError where the statement has none."""
+    """Return the runs of the statement's own sample. Raises ScoringError if the statement has none."""
     found = runs_of(doc, "sample")
     if not found:
         raise ScoringError(
@@ -81,7 +81,7 @@ def sample_runs(doc: Mapping[str, Any]) -> list[Run]:
 async def pass_rate(sandbox: Sandbox, program: str, doc: Mapping[str, Any], seconds: float) -> float:
     """Return the share of the sample's cases that a program passes, 0 to 1.
 
-    1 where the whole sample passes at once; else each case is fed by itself.
+    1 if the whole sample passes at once; else each case is fed by itself.
     """
     any_case = bool(doc["any_case"])
     at_once = await examine(sandbox, program, sample_runs(doc), seconds, any_case)

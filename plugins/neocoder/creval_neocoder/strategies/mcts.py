@@ -74,7 +74,7 @@ class TreeSearch:
 def continuation(completion: Completion) -> Continuation:
     """Return a completion as tokens with what else might have come at each place.
 
-    Raises FatalModelError where the model gives no alternatives, without which there is nothing to search.
+    Raises FatalModelError if the model gives no alternatives, without which there is nothing to search.
     """
     logprobs = completion.logprobs or ()
     tokens = [each.token for each in logprobs]

@@ -60,7 +60,7 @@ class SelfCorrection:
         return read_tests((await session.ask(session.prompt("tests"), tolerate=_ANYHOW)).text)
 
     async def _learn(self, session: Session, text: str, tests: Sequence[Run]) -> tuple[str, str | None]:
-        """Return the program of an answer, and what there is to learn; None where it passes every test."""
+        """Return the program of an answer, and what there is to learn; None if it passes every test."""
         parsed = session.parse(text)
         if not parsed.ok:
             return text, "There is no Python program in your answer."

@@ -50,7 +50,7 @@ def runs_of(doc: Mapping[str, Any], tests: Tests) -> list[Run]:
     """Return the runs of a doc's tests.
 
     `annotated`: all published cases; `sound`: those of them that the human solutions bear out; `sample`: the
-    statement's own; `changed`: cases with other inputs, none where the human solutions agree on none.
+    statement's own; `changed`: cases with other inputs, none if the human solutions agree on none.
     """
     if tests == "sample":
         return [Run(sample["input"].encode(), tuple(sample["output"].split())) for sample in doc["samples"]]

@@ -41,7 +41,7 @@ def open_published(
     """Return the problems that have a state: 198, 198, 197, 193, 175 and 97 for states 0 to 5.
 
     `problems="all"` adds the one without human solutions, which two columns of the paper's Table 3 count.
-    Raises DataError where the files are altered, cannot be fetched, or are absent offline.
+    Raises DataError if the files are altered, cannot be fetched, or are absent offline.
     """
     classes = soundness()
     found = [

@@ -36,12 +36,12 @@ class Judge:
         return await self.on(program, runs_of(doc, self._tests), any_case=self._tests == "sample" and doc["any_case"])
 
     async def on_sound(self, program: str, doc: Mapping[str, Any]) -> Verdict | None:
-        """Return the verdict on the sound cases alone, None where the problem has none."""
+        """Return the verdict on the sound cases alone, None if the problem has none."""
         runs = runs_of(doc, "sound")
         return await self.on(program, runs, any_case=doc["any_case"]) if runs else None
 
     async def on_changed(self, program: str, doc: Mapping[str, Any]) -> Verdict | None:
-        """Return the verdict on the changed inputs, None where the problem has none."""
+        """Return the verdict on the changed inputs, None if the problem has none."""
         runs = runs_of(doc, "changed")
         return await self.on(program, runs, any_case=doc["any_case"]) if runs else None
 

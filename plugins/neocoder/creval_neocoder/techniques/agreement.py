@@ -19,12 +19,12 @@ class Agreement:
 
     @property
     def precision(self) -> float | None:
-        """Of what the detector names, the share that the reference names too; None where it names it nowhere."""
+        """Of what the detector names, the share that the reference names too; None if it names it nowhere."""
         return self.both / self.detected if self.detected else None
 
     @property
     def recall(self) -> float | None:
-        """Of what the reference names, the share that the detector finds; None where it names it nowhere."""
+        """Of what the reference names, the share that the detector finds; None if it names it nowhere."""
         return self.both / self.reference if self.reference else None
 
 

@@ -52,7 +52,7 @@ SEEN = frozenset({name for _, name in _STATEMENTS} | set(_CALLS.values()) | {"re
 
 
 def techniques_of(program: str) -> frozenset[str]:
-    """Return the techniques that the syntax of a Python program shows; none where it is no Python."""
+    """Return the techniques that the syntax of a Python program shows; none if it is no Python."""
     try:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

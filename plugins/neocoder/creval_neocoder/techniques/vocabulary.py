@@ -84,7 +84,7 @@ def read_techniques(text: str) -> Listed:
     Remarks in brackets or after a colon, markup, quotes, apostrophes, the plural and letter case do not matter, nor
     `and` for `&`. A line may name several, joined by commas or strokes. A line without a bullet is a remark, unless it
     consists of names. What is not of the vocabulary, or denied (`recursion (not used)`), is dropped, as the released
-    code does. Raises Unreadable where nothing of the vocabulary is listed, and where a heading (`Not used:`) denies
+    code does. Raises Unreadable if nothing of the vocabulary is listed, and if a heading (`Not used:`) denies
     what follows.
     """
     found: list[str] = []

@@ -24,7 +24,7 @@ _FEWEST = 3
 class Correlation:
     """`rho` (-1 to 1) over `n` pairs of `problems` problems, its two-sided `p`, and the 95 % interval over problems.
 
-    None where it is undefined: fewer than three pairs, or one side constant.
+    None if it is undefined: fewer than three pairs, or one side constant.
     """
 
     n: int

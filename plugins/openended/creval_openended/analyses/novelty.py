@@ -164,7 +164,7 @@ def _rows(ranking: Ranking, human: Mapping[str, float]) -> list[tuple[Any, ...]]
 
 
 def _correlated(x: Sequence[float], y: Sequence[float]) -> tuple[int | float | None, ...]:
-    """Return n, Spearman's rho with its p, Kendall's tau, Pearson's r; None where one side is constant or n < 3."""
+    """Return n, Spearman's rho with its p, Kendall's tau, Pearson's r; None if one side is constant or n < 3."""
     if len(x) < _FEWEST or len(set(x)) < 2 or len(set(y)) < 2:
         return len(x), None, None, None, None
     from scipy import stats

@@ -36,7 +36,7 @@ class SolutionRow:
 
 
 def read_solutions(runs: Sequence[str], task: str | None = None) -> list[SolutionRow]:
-    """Read the solutions of runs that have an entropy. Raises RunError where there are none."""
+    """Read the solutions of runs that have an entropy. Raises RunError if there are none."""
     rows = [row for run in open_runs(runs) for row in _of_run(run, task)]
     if not rows:
         raise RunError(

@@ -38,7 +38,7 @@ class StepRow:
 
 
 def read_steps(runs: Sequence[str], task: str | None = None) -> list[StepRow]:
-    """Read the steps of the solutions that the task does not leave out. Raises RunError where a run holds none."""
+    """Read the steps of the solutions that the task does not leave out. Raises RunError if a run holds none."""
     rows = []
     for run in open_runs(runs):
         found = list(_of_run(run, task))
@@ -93,7 +93,7 @@ def _row(
 
 
 def temperature_of(sample: Sample) -> float | None:
-    """Return the temperature at which the steps were sampled, as it was sent; None where none was."""
+    """Return the temperature at which the steps were sampled, as it was sent; None if none was."""
     for call in sample.calls:
         if call.role == "target" and "n" in call.settings:
             value = call.settings.get("temperature")

@@ -29,7 +29,7 @@ class LabelledPair:
 
 
 def read_pairs(file: Path) -> list[LabelledPair]:
-    """Read rows with `premise`, `hypothesis` and `label`. Raises DataError, naming the row, where one is unreadable."""
+    """Read rows with `premise`, `hypothesis` and `label`. Raises DataError, naming the row, if one is unreadable."""
     rows = open_file(file)
     pairs = []
     for index, row in enumerate(rows):

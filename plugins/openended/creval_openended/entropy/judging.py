@@ -25,7 +25,7 @@ _ENTAILMENT, _NEUTRAL, _CONTRADICTION = 0, 1, 2
 def judge_by(entailment: Entailment, rule: Rule) -> Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]:
     """Return what `partition_all` asks. Pairs go to the resource many at once; it keeps what it has judged.
 
-    Raises UsageError where the rule needs contradictions and the model has only the class entailment and its rest.
+    Raises UsageError if the rule needs contradictions and the model has only the class entailment and its rest.
     """
     if rule == "non_defeating" and getattr(entailment, "classes", 3) == 2:
         raise UsageError(

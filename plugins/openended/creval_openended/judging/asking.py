@@ -36,7 +36,7 @@ class _Spent:
 def case_of(item: ScorerInput, context: Context, solution: str = "answer") -> Case:
     """Return the case of a sample: its answer, or with `full` the full answer that came before the steps.
 
-    The problem is shown by the task's prompt `statement`. Raises ScoringError where there is no such solution.
+    The problem is shown by the task's prompt `statement`. Raises ScoringError if there is no such solution.
     """
     text = item.answers[0] if solution == "answer" else str(item.outcome.get("full") or "")
     if not text.strip():
@@ -59,7 +59,7 @@ class Questions:
 
         `form` says how replies are read, or is the function that reads them.
 
-        Raises ScoringError where the reply cannot be read, asked twice, and what `Context.ask` raises.
+        Raises ScoringError if the reply cannot be read, asked twice, and what `Context.ask` raises.
         """
         known = {"problem": self._case.problem, "solution": self._case.solution}
         messages = self._context.prompt(prompt, self._case.item.doc, **known, **fields)

@@ -24,7 +24,7 @@ class Criterion:
 
 
 def read_criteria(written: Sequence[Mapping[str, str]]) -> tuple[Criterion, ...]:
-    """Read `criteria` of a scorer. Raises UsageError where two have one name, or one the name of another score."""
+    """Read `criteria` of a scorer. Raises UsageError if two have one name, or one the name of another score."""
     criteria: list[Criterion] = []
     for each in written:
         name = each["name"]

@@ -82,7 +82,7 @@ class Discussion:
     _unaddressed: list[str] = field(default_factory=list)
 
     async def verdict(self) -> Verdict:
-        """Discuss to the end. Raises ScoringError where an analyst's reply stays unreadable, ModelError."""
+        """Discuss to the end. Raises ScoringError if an analyst's reply stays unreadable, ModelError."""
         points, text = await self._ask("initialisation", "start_criterion", "criterion", "", self.forms.points)
         self.memory.add("criterion", 0, points)
         self._turns.append({"round": 0, "by": "criterion", "seen": [], "text": text})

@@ -17,7 +17,7 @@ class Given:
         self._field = field
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Return the field's text. Raises FatalModelError where the doc has none."""
+        """Return the field's text. Raises FatalModelError if the doc has none."""
         text = request.origin.doc.get(self._field)
         if not isinstance(text, str) or not text.strip():
             known = ", ".join(request.origin.doc)
@@ -29,7 +29,7 @@ class Given:
         return Reply((Completion(text),), model=f"given/{self._field}", cost=0.0)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is nothing to release."""
 
 
 def open_given(model: str, options: ProviderOptions) -> Given:

@@ -51,7 +51,7 @@ class Memory:
         return self._fragments
 
     def add(self, by: Analyst, round_: int, texts: Sequence[str]) -> None:
-        """Store what an analyst said. Raises ScoringError where the embedding has no vector for it."""
+        """Store what an analyst said. Raises ScoringError if the embedding has no vector for it."""
         if not texts:
             return
         for text, vector in zip(texts, self._embedding.embed(texts), strict=True):

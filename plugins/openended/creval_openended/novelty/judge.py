@@ -90,7 +90,7 @@ class NoveltyJudge:
         self.counts = Counts()
 
     async def more_novel(self, one: Solution, other: Solution) -> bool:
-        """Whether `one` is more novel than `other`. Raises ScoringError where the judge names neither."""
+        """Whether `one` is more novel than `other`. Raises ScoringError if the judge names neither."""
         swapped = _drawn(self._seed, one.key, other.key)
         shown = (other, one) if swapped else (one, other)
         first = await self._ask(*shown)
@@ -130,7 +130,7 @@ def messages_for(definition: str, one: Solution, other: Solution) -> list[Messag
 
 
 def read_verdict(text: str) -> bool | None:
-    """Whether the first pair is named; None where neither or both are."""
+    """Whether the first pair is named; None if neither or both are."""
     named = set(_NAMED.findall(text))
     return named == {"1"} if len(named) == 1 else None
 

@@ -30,7 +30,7 @@ def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any]
 def open_hypogen(
     revision: str = NEWEST, expected: Mapping[str, Any] | None = None, *, base: Path, options: DataOptions
 ) -> Rows:
-    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set is not available or not as `expected`."""
+    """Return docs with `id`, `bit` and `flip`. Raises DataError if the set is not available or not as `expected`."""
     rows, origin = _published("hypogen", options, revision, expected)
     return ListRows(list(rows), origin)
 

@@ -53,7 +53,7 @@ def open_macgyver(
 
     With `wording: released` each has the field `wording`, the texts in which the authors asked GPT models, and with
     `llama`, `vicuna` or `mixtral` those models (`released_wording`).
-    `url` may name a copy of the workbook; its rows must be the same. Raises DataError where it is not available or is
+    `url` may name a copy of the workbook; its rows must be the same. Raises DataError if it is not available or is
     another one, MissingPartError without openpyxl.
     """
     said = {} if wording == "ours" else {"wording": released_wording(options, name=wording)}

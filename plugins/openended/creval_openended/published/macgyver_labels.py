@@ -42,7 +42,7 @@ def open_labelled(
 ) -> Rows:
     """Return docs with `id`, `problem`, `solution` and the label, `gold_feasibility` or `gold_effectiveness` (1 or 0).
 
-    1,294 for feasibility, 3,446 for effectiveness. Raises DataError where the files are not available or are others.
+    1,294 for feasibility, 3,446 for effectiveness. Raises DataError if the files are not available or are others.
     """
     rows = published_rows(url, options)
     if criterion == "feasibility":

@@ -43,7 +43,7 @@ def kept_rows(published: PublishedSet, rows: Sequence[Mapping[str, Any]], origin
     """Return what is kept of the rows, each with an `id` that is the beginning of the sha256 of its text.
 
     So the docs that a task draws by their ids do not depend on the order of the file. Rows with an empty field and
-    repeated ones are left out. Raises DataError where the rows are not those of the set.
+    repeated ones are left out. Raises DataError if the rows are not those of the set.
     """
     missing = [name for name in published.fields if rows and name not in rows[0]]
     if missing or not rows:

@@ -68,7 +68,7 @@ def released_wording(
     pins: Mapping[str, str] | None = None,
     name: WordingName = "released",
 ) -> Wording:
-    """Return the texts, fetched once: those of `_read`. Raises DataError where they are not available or are others."""
+    """Return the texts, fetched once: those of `_read`. Raises DataError if they are not available or are others."""
     paths = [DRIVERS[name], DATA, *([HELPERS] if name in _ONE_TEXT else [])]
     folder = PinnedFiles.of(FOLDER, address, PINS if pins is None else pins, options).fetch(paths)
     try:

@@ -36,7 +36,7 @@ class Candidate:
     """One of the n continuations at a step.
 
     `text` is the step with its label, stripped; `mean` and `total` are the mean and the sum of its tokens'
-    log-probabilities (None where the provider gives none), `tokens` their number. `finish` is the provider's word.
+    log-probabilities (None if the provider gives none), `tokens` their number. `finish` is the provider's word.
     """
 
     text: str
@@ -122,7 +122,7 @@ def _next_label(text: str, start: int) -> int:
 
 
 def _logprobs(completion: Completion, start: int, end: int) -> tuple[float | None, float | None, int | None]:
-    """Mean and sum over the tokens that are there, and their number; None where they are not to be had."""
+    """Mean and sum over the tokens that are there, and their number; None if they are not to be had."""
     if not completion.logprobs:
         return None, None, None
     kept = [value for value in _within(completion.logprobs, start, end) if value > _UNKNOWN]

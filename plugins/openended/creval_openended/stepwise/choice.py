@@ -24,7 +24,7 @@ def is_complete(candidates: Sequence[Candidate], majority: Majority) -> bool:
 
 
 def choose(candidates: Sequence[Candidate], select: Select) -> int | None:
-    """Return the number of the candidate to be appended, or None where none is usable.
+    """Return the number of the candidate to be appended, or None if none is usable.
 
     The highest mean log-probability (`sum`: the highest sum, which favours short steps), the first on a tie. Where
     not every usable candidate has log-probabilities: the most frequent text, the first on a tie.

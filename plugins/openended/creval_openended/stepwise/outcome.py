@@ -39,7 +39,7 @@ def has_filter(outcome: Mapping[str, Any]) -> bool:
 
 
 def left_out(outcome: Mapping[str, Any]) -> str | None:
-    """Return why the task leaves this solution out of its numbers; None where it keeps it."""
+    """Return why the task leaves this solution out of its numbers; None if it keeps it."""
     reason = outcome.get("left_out")
     return None if reason is None else str(reason)
 

@@ -117,6 +117,6 @@ def _labels(text: str) -> list[str]:
 
 
 def _reasons(trail: Sequence[Mapping[str, Any]]) -> str:
-    """Say what became of the candidates of the last step: `7 STOP, 3 cut`."""
+    """Return what became of the candidates of the last step: `7 STOP, 3 cut`."""
     kinds = [Candidate.from_json(each).kind for each in trail[-1]["candidates"]] if trail else []
     return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)) or "nothing was sampled"

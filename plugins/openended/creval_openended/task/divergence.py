@@ -96,7 +96,7 @@ def _weighed() -> list[str]:
 
 
 def _logprobs(step: Sequence[Candidate]) -> list[float] | None:
-    """The candidates' mean log-probabilities, or None where one has none: they are then not comparable."""
+    """The candidates' mean log-probabilities, or None if one has none: they are then not comparable."""
     values = [candidate.mean for candidate in step if candidate.mean is not None]
     return values if len(values) == len(step) else None
 

@@ -65,7 +65,7 @@ class JuryCost:
 
 
 def saving(ours: float, theirs: float) -> float | None:
-    """Return 1 - ours / theirs; None where the other took nothing. 27,554 against 75,578 tokens save 0.635."""
+    """Return 1 - ours / theirs; None if the other took nothing. 27,554 against 75,578 tokens save 0.635."""
     return 1 - ours / theirs if theirs else None
 
 

@@ -36,7 +36,7 @@ class Judged:
 
 
 def read_judged(runs: Sequence[Run], task: str | None = None) -> list[Judged]:
-    """Read the verdicts of all judges, missing ones too. Raises RunError where there is none."""
+    """Read the verdicts of all judges, missing ones too. Raises RunError if there is none."""
     found = [each for run in runs for each in _of_run(run, task)]
     if not found:
         raise RunError(

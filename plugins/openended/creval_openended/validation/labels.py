@@ -30,7 +30,7 @@ Verdicts = Mapping[Place, bool]
 
 
 class Labels:
-    """Labels by annotator; `gold` are those of a place's majority (none where they are split evenly)."""
+    """Labels by annotator; `gold` are those of a place's majority (none if they are split evenly)."""
 
     def __init__(self, by: Mapping[str, Verdicts]) -> None:
         self.by = by
@@ -52,7 +52,7 @@ class Labels:
 
 
 def majority(votes: Sequence[bool]) -> bool | None:
-    """Return what more than half say, None where there is no such half."""
+    """Return what more than half say, None if there is no such half."""
     yes = sum(votes)
     return None if 2 * yes == len(votes) else 2 * yes > len(votes)
 
@@ -60,7 +60,7 @@ def majority(votes: Sequence[bool]) -> bool | None:
 def read_labels(file: Path | None, people: Iterable[Run], runs: Iterable[Run]) -> Labels:
     """Read labels from a file (CSV or JSONL: doc, criterion, label, perhaps annotator) and from runs judged by people.
 
-    Without either: from the docs of the judged runs. Raises DataError where there is none, or one that is no label.
+    Without either: from the docs of the judged runs. Raises DataError if there is none, or one that is no label.
     """
     by: dict[str, dict[Place, bool]] = defaultdict(dict)
     if file is not None:

@@ -35,7 +35,7 @@ def area_under_rejection_released(gold: Sequence[bool], probability: Sequence[fl
     """Return the area as the released code takes it; None for nothing.
 
     Verdicts are kept by the probability of yes, from the highest (not by confidence), and read off it at 0.5; the area
-    is taken by trapezoids, with an accuracy of 1 where all are left out.
+    is taken by trapezoids, with an accuracy of 1 if all are left out.
     """
     if not gold:
         return None

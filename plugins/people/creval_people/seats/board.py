@@ -57,7 +57,7 @@ class Board:
         return {"version": self.version, **self.state}
 
     async def answer_to(self, view: View, number: int, state: dict[str, Any]) -> str | None:
-        """Show a question and wait for its answer; None where the person stops, and at once after `give_up`."""
+        """Show a question and wait for its answer; None if the person stops, and at once after `give_up`."""
         if self._given_up:
             return None
         self._view, self._number = view, number

@@ -48,7 +48,7 @@ Meaning = Chosen | Page | Help | Stop | Wrong
 
 
 def command(text: str) -> Page | Help | Stop | None:
-    """Return the command on a line, None where it is not a command."""
+    """Return the command on a line, None if it is not a command."""
     match text.strip().casefold():
         case "+" | "next":
             return Page(1)

@@ -54,7 +54,7 @@ class WebSeat:
         return f"http://{self._host}:{self.port}/{self._secret}/"
 
     def __enter__(self) -> WebSeat:
-        """Start to serve. Raises UsageError where the port is taken; port 0 takes any free one."""
+        """Start to serve. Raises UsageError if the port is taken; port 0 takes any free one."""
         self._thread.start()
         try:
             self._on_page(self._serve()).result()

@@ -22,7 +22,7 @@ _CHECK = re.compile(r"^def[ \t]+check[ \t]*\(", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Scores `code`, 1 where the program passes every test, and `tests_passed`, the share of tests that it passes.
+    """Scores `code`, 1 if the program passes every test, and `tests_passed`, the share of tests that it passes.
 
     `tests` is the field with the tests: a text (a module, one test), or a list of texts (each a test in a process of
     its own). `entry_point` is the field with the name of the function that is asked for; tests that define
@@ -41,7 +41,7 @@ class Code:
     reduce: str = "mean"
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored: a field that it lacks, tests that are none."""
+        """Return why a doc cannot be scored: a field that it lacks, tests that are none."""
         for name in filter(None, (self.entry_point, self.header)):
             if not isinstance(fields.get(name), str):
                 return f"it has no text in the field {name!r}; it has {', '.join(fields)}"

@@ -54,7 +54,7 @@ class Ended(NamedTuple):
 
     @classmethod
     def unpacked(cls, packet: bytes) -> Ended:
-        """Return what a packet says. Raises ValueError where it is none."""
+        """Return what a packet says. Raises ValueError if it is none."""
         try:
             status, stop, *rest = _ENDED.unpack(packet)
             return cls(status, _STOPS[stop], *rest)
@@ -63,13 +63,13 @@ class Ended(NamedTuple):
 
 
 def send(channel: socket, packet: bytes, descriptors: Sequence[int] = ()) -> None:
-    """Send one message. Raises OSError where nobody listens any more."""
+    """Send one message. Raises OSError if nobody listens any more."""
     passed = b"".join(map(_DESCRIPTOR.pack, descriptors))
     channel.sendmsg([packet], [(_SOL_SOCKET, _SCM_RIGHTS, passed)] if passed else [], _NO_SIGNAL)
 
 
 def receive(channel: socket) -> tuple[bytes, list[int]]:
-    """Return the next packet and its descriptors. Raises Gone, OSError (TimeoutError where there is a time-out)."""
+    """Return the next packet and its descriptors. Raises Gone, OSError (TimeoutError if there is a time-out)."""
     packet, controls, _, _ = channel.recvmsg(_LARGEST, _SPACE, _CLOSE_ON_EXEC)
     if not packet:
         raise Gone

@@ -88,7 +88,7 @@ def _look() -> tuple[int, ...]:
 
 
 def _ended(outside: socket, pid: int, setup: dict[str, Any], begin: float) -> Ended:
-    """Watch one case to its end, and return what it did. Raises Gone where the other side hung up meanwhile."""
+    """Watch one case to its end, and return what it did. Raises Gone if the other side hung up meanwhile."""
     handle = os.pidfd_open(pid)
     try:
         stop = _wait(outside, handle, kernel.processor_clock(pid), setup, begin)

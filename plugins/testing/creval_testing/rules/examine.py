@@ -63,7 +63,7 @@ class Finding:
 def cases(subject: Subject) -> list[Case]:
     """Return every case of a plugin, those of a task together: they share its data.
 
-    Raises UnknownNameError where the plugin is not installed or failed to load.
+    Raises UnknownNameError if the plugin is not installed or failed to load.
     """
     assert subject.info
     leading = set(subject.leading)
@@ -77,7 +77,7 @@ def cases(subject: Subject) -> list[Case]:
 
 
 def faults_of(subject: Subject, case: Case) -> list[str]:
-    """Examine one case and return its faults. Raises NotExaminedError where that cannot be done here."""
+    """Examine one case and return its faults. Raises NotExaminedError if that cannot be done here."""
     try:
         if case.task is None:
             return list(OF_PLUGIN[case.rule](subject))

@@ -34,7 +34,7 @@ class NoSourceError(Exception):
 
 
 def installed_files(distribution: str) -> set[str] | None:
-    """Return the files that were installed from a wheel; None where the distribution points to a folder (editable)."""
+    """Return the files that were installed from a wheel; None if the distribution points to a folder (editable)."""
     from importlib.metadata import files
 
     listed = files(distribution)
@@ -55,7 +55,7 @@ def wheel_of(distribution: str) -> Path:
 
 
 def build_wheel(source: Path, distribution: str) -> Path:
-    """Build a folder's wheel as `wheel_of` says. Raises NoSourceError where the build fails."""
+    """Build a folder's wheel as `wheel_of` says. Raises NoSourceError if the build fails."""
     target = Path(os.environ.get(WHEELS) or tempfile.mkdtemp(prefix="creval-wheel-"))
     target.mkdir(parents=True, exist_ok=True)
     stem = distribution.replace("-", "_").lower()

@@ -69,7 +69,7 @@ class Subject:
 
     @property
     def info(self) -> PluginInfo:
-        """What loading found out. Raises UnknownNameError, and PluginError where the plugin failed to load."""
+        """What loading found out. Raises UnknownNameError, and PluginError if the plugin failed to load."""
         found = self.plugins.info(self.name)
         if found is None:
             known = [info.name for info in self.plugins.infos]
@@ -132,7 +132,7 @@ class Subject:
     def dataset(self, task: Task) -> Dataset:
         """Open a task's data, offline. They stay open until other data are asked for, or until `close`.
 
-        Raises NotExaminedError where they are remote and not here.
+        Raises NotExaminedError if they are remote and not here.
         """
         data = repr(task.dataset)
         if data not in self._open:
@@ -163,7 +163,7 @@ class Subject:
             self._open.popitem()[1].close()
 
     def played(self, task: Task, baseline: str) -> Mapping[str, Any]:
-        """Return what a baseline makes of the first docs, played once. Raises NotExaminedError where a role is free."""
+        """Return what a baseline makes of the first docs, played once. Raises NotExaminedError if a role is free."""
         free = [role for role in task.roles if role not in self.roles]
         if free:
             what = f"no model for its role {free[0]} here: name one under `roles`"

@@ -64,7 +64,7 @@ def inputs_of(runs: Sequence[str], options: dict[str, Any]) -> InputRequest:
 
 
 def bootstrap_of(options: dict[str, Any]) -> Bootstrap | None:
-    """Return how to draw, or None where the bootstrap is left out."""
+    """Return how to draw, or None if the bootstrap is left out."""
     draws = int(options.get("bootstrap", 2000))
     if draws == 0:
         return None

@@ -68,7 +68,7 @@ class TrendResult:
 def analyse_trend(table: ScoreTable, request: TrendRequest) -> TrendResult:
     """Standardise each benchmark over all models, average within constructs, and fit score on release date.
 
-    Raises DataError where no construct has four dated models.
+    Raises DataError if no construct has four dated models.
     """
     trends: list[ConstructTrend] = []
     skipped: list[tuple[str, str]] = []

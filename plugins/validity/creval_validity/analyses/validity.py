@@ -106,7 +106,7 @@ class ValidityResult:
     constructs: tuple[ConstructMean, ...]
 
     def cell(self, test: str, benchmark: str) -> Cell:
-        """Return one cell. Raises UsageError where it was not asked for."""
+        """Return one cell. Raises UsageError if it was not asked for."""
         for cell in self.cells:
             if (cell.test, cell.benchmark) == (test, benchmark):
                 return cell
@@ -116,7 +116,7 @@ class ValidityResult:
 def analyse_validity(table: ScoreTable, request: ValidityRequest) -> ValidityResult:
     """Compute validity and specificity of every test for every benchmark.
 
-    Raises UnknownNameError for a column that the table lacks, and DataError where not a single cell can be
+    Raises UnknownNameError for a column that the table lacks, and DataError if not a single cell can be
     computed. A cell with too few models or without spread keeps its place, with the reason.
     """
     for name in (*request.tests, *request.benchmarks, *request.capabilities):

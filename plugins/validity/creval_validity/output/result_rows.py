@@ -1,4 +1,4 @@
-"""Results as columns and rows of plain values: numbers, text, or None where there is no number."""
+"""Results as columns and rows of plain values: numbers, text, or None if there is no number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Rows:
     rows: tuple[tuple[Any, ...], ...]
 
     def write(self, path: Path) -> Path:
-        """Write the columns and rows as CSV, and return the path. Raises UsageError where that cannot be."""
+        """Write the columns and rows as CSV, and return the path. Raises UsageError if that cannot be."""
         return write_csv(path, self.columns, self.rows)
 
 

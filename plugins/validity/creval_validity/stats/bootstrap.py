@@ -32,7 +32,7 @@ class Bootstrap:
 
 
 def resampled(sample: PairedSample, bootstrap: Bootstrap) -> tuple[FloatArray, FloatArray]:
-    """Return validity and specificity of every draw; NaN where a draw has no spread or dependent controls."""
+    """Return validity and specificity of every draw; NaN if a draw has no spread or dependent controls."""
     generator = np.random.default_rng(bootstrap.seed)
     columns = np.column_stack([sample.x, sample.y, sample.controls])
     rows = max(1, _CHUNK // (sample.n * (sample.k + 3)))
@@ -49,7 +49,7 @@ def bootstrap_intervals(sample: PairedSample, bootstrap: Bootstrap) -> tuple[Int
     """Return percentile intervals of validity and specificity.
 
     A draw in which a column does not vary or the controls are dependent has no correlation and is left
-    out; an interval is None where fewer than half of the draws have one. `draws` of the interval counts
+    out; an interval is None if fewer than half of the draws have one. `draws` of the interval counts
     those used. The same seed gives the same interval.
     """
     valid, specific = resampled(sample, bootstrap)

@@ -18,7 +18,7 @@ Gaps = Literal["exclude", "available"]
 def z_scores(values: FloatArray, name: str = "column") -> FloatArray:
     """Standardise over the models that have a value (population standard deviation); gaps stay NaN.
 
-    Raises DataError where fewer than two models have one or all have the same.
+    Raises DataError if fewer than two models have one or all have the same.
     """
     present = values[np.isfinite(values)]
     if len(present) < 2 or is_constant(present):

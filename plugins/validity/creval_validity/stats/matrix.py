@@ -16,7 +16,7 @@ _FEWEST = 4
 
 @dataclass(frozen=True, slots=True)
 class PairCorrelation:
-    """Pearson's r of two columns over the `n` models that have both; r and p are None where there is none."""
+    """Pearson's r of two columns over the `n` models that have both; r and p are None if there is none."""
 
     x: str
     y: str

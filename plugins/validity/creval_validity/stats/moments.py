@@ -13,7 +13,7 @@ def batch_correlations(tables: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return (validity, specificity) of each table.
 
     `tables` has shape (d, n, 2 + k): d tables of n models with test, benchmark and k controls in the last
-    axis. The result has shape (d,) twice, NaN where a column does not vary, controls are dependent or leave
+    axis. The result has shape (d,) twice, NaN if a column does not vary, controls are dependent or leave
     nothing of the benchmark.
     """
     centred = tables - tables.mean(axis=1, keepdims=True)

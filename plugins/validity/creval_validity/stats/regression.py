@@ -54,7 +54,7 @@ class NestedComparison:
 def fit(y: FloatArray, predictors: FloatArray, name: str = "y") -> Fit:
     """Fit `y` on `predictors` (n by k, k >= 1) and a constant.
 
-    Raises DataError where models are too few (n < k + 2), `y` does not vary, or the predictors are linearly
+    Raises DataError if models are too few (n < k + 2), `y` does not vary, or the predictors are linearly
     dependent.
     """
     n, k = predictors.shape

@@ -26,7 +26,7 @@ _DEPENDENT = 1e-8
 class PairedSample:
     """Scores of n models on a test `x`, a benchmark `y` and k capability measures `controls` (n by k).
 
-    Raises DataError where lengths differ, a value is not finite, a column does not vary, or n is below
+    Raises DataError if lengths differ, a value is not finite, a column does not vary, or n is below
     k + 4 (with fewer, an interval by Fisher's z has no width). `names` are used in messages only.
     """
 
@@ -84,7 +84,7 @@ def is_constant(values: FloatArray) -> bool:
 def residual(target: FloatArray, predictors: Sequence[FloatArray] | FloatArray, name: str = "y") -> FloatArray:
     """Return `target` minus its least-squares prediction from `predictors` (n by k) and a constant.
 
-    Raises DataError where the predictors are linearly dependent on these models, or leave nothing over.
+    Raises DataError if the predictors are linearly dependent on these models, or leave nothing over.
     """
     columns = np.asarray(predictors, dtype=np.float64)
     centred = target - target.mean()
@@ -117,7 +117,7 @@ def standardised(columns: FloatArray) -> FloatArray:
 def least_squares(target: FloatArray, predictors: FloatArray) -> RegressionResults | None:
     """Return the fit of `target` (n) on standardised `predictors` (n by k) and a constant.
 
-    None where a predictor follows from the others on these models. Standardising changes neither R squared, the
+    None if a predictor follows from the others on these models. Standardising changes neither R squared, the
     tests nor the residuals, and keeps columns of very different scale apart from dependent ones.
     """
     from statsmodels.regression.linear_model import OLS

@@ -38,7 +38,7 @@ class Aliases:
 
     @classmethod
     def build(cls, entries: Mapping[str, Sequence[str]], where: str) -> Aliases:
-        """Build from canonical name -> other names. Raises DataError where one name stands for two models."""
+        """Build from canonical name -> other names. Raises DataError if one name stands for two models."""
         lookup: dict[str, str] = {}
         for canonical, others in entries.items():
             for name in (canonical, *others):

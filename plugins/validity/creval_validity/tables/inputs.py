@@ -130,7 +130,7 @@ def _same_scale(own: ScoreTable, shipped: ScoreTable) -> None:
 
 
 def _strangers(own: ScoreTable | None, shipped: ScoreTable | None, names: Aliases) -> list[str]:
-    """Say which own models the shipped tables do not know, with the names that look alike."""
+    """Return which own models the shipped tables do not know, with the names that look alike."""
     if own is None or shipped is None:
         return []
     notes = []

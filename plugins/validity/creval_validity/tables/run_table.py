@@ -66,7 +66,7 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
     """Read run folders.
 
     `repeated`: several runs of one model on one metric are an error, averaged, or the last one named counts.
-    Raises RunError where a folder has no readable results or is named twice, DataError where one column was made with
+    Raises RunError if a folder has no readable results or is named twice, DataError if one column was made with
     different versions of its task or data (unless `mixed_tasks`) or a model stands twice.
     """
     scores: list[_Score] = []
@@ -125,7 +125,7 @@ def _on_shipped_scale(column: str, value: float) -> float:
 
 
 def _incomplete(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
-    """Say whether a run came to its end, and how many samples failed for other reasons than the model's answer."""
+    """Return whether a run came to its end, and how many samples failed for other reasons than the model's answer."""
     if results.get("status") != "done":
         yield f"{folder} did not come to its end ({results.get('status')})"
     for task in results["tasks"]:

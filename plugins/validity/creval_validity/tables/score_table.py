@@ -71,7 +71,7 @@ class ScoreTable:
         return tuple(model for model, chosen in zip(self.models, mask, strict=True) if chosen)
 
     def with_column(self, name: str, values: FloatArray) -> ScoreTable:
-        """Return a table with one more column. Raises DataError where the name is taken."""
+        """Return a table with one more column. Raises DataError if the name is taken."""
         if name in self.columns:
             raise DataError(f"there is a column {name!r} already", fix="Give the new column another name.")
         copy = np.array(values, dtype=np.float64)

@@ -27,7 +27,7 @@ def export_every_eval_ever(run: Run, folder: Path, about: About, *, samples: boo
     """Write `data/<collection>/<developer>/<model>/<uuid>.json` for each task, with its samples next to it.
 
     The names are the same however often a run is exported. Raises UsageError for docs by reference (`samples=False`
-    exports the numbers alone), RunError, and where a metric lies outside the range that its task declares.
+    exports the numbers alone), RunError, and if a metric lies outside the range that its task declares.
     """
     run = run.as_stored()
     run.need_ended()

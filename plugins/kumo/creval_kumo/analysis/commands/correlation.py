@@ -84,7 +84,7 @@ class CorrelationAnalysis:
 
 
 def _scores(runs: Sequence[str]) -> Scores:
-    """The two measures of every task that has them. Raises DataError where a model has two values of one."""
+    """The two measures of every task that has them. Raises DataError if a model has two values of one."""
     found: Scores = defaultdict(dict)
     for run in open_runs(runs):
         model = run.model

@@ -117,6 +117,6 @@ def _plot(rows: Sequence[Row], base: Path) -> list[Path]:
 def _grid(
     cells: Mapping[tuple[Any, Any], Any], places: Sequence[tuple[str, str]], models: Sequence[tuple[str, bool]]
 ) -> np.ndarray:
-    """The numbers of the cells, NaN where there is none."""
+    """The numbers of the cells, NaN if there is none."""
     known = [[cells.get((place, model)) for model in models] for place in places]
     return np.array([[np.nan if value is None else float(value) for value in line] for line in known])

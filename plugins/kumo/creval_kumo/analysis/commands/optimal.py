@@ -33,7 +33,7 @@ class OptimalAnalysis:
         return (task, *FILES)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Solve every game once. Raises UsageError without any, ScoringError where a proof reaches its limits."""
+        """Solve every game once. Raises UsageError without any, ScoringError if a proof reaches its limits."""
         tasks = texts(options.get("task"))
         if not tasks and not runs:
             raise UsageError("no games are named", where="--task", fix="Name runs, or a task: --task kumo_easy")

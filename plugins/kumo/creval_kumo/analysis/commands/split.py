@@ -34,7 +34,7 @@ class SplitAnalysis:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Split one domain; runs are not needed. Raises UsageError where it cannot be split."""
+        """Split one domain; runs are not needed. Raises UsageError if it cannot be split."""
         names = texts(options.get("domain"))
         if len(names) != 1 or names == ["all"]:
             raise UsageError("one domain is split at a time", where="--domain", fix="For example: --domain medical")
