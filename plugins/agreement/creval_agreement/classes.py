@@ -1,4 +1,4 @@
-"""How a judge meets each class of people's ratings: precision, recall and F1."""
+"""A judge's precision, recall and F1 for each class of people's ratings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["ClassAgreement", "by_class"]
 
 
 class ClassAgreement(NamedTuple):
-    """How the judge meets one class of people's `n` ratings of it; None if it is not defined.
+    """The judge's agreement on one class, to which people gave `n` ratings; undefined numbers are None.
 
-    `precision`: the share of the judge's ratings of this class that people share. `recall`: the share of people's that
-    the judge met. `f1`: their harmonic mean.
+    `precision`: the share of the judge's ratings of this class with which people agree. `recall`: the share of people's
+    ratings with which the judge agrees. `f1`: their harmonic mean.
     """
 
     rating: float

@@ -1,4 +1,4 @@
-"""`creval analyse judge-agreement`: does the judge say what people say, and does it say the same twice?"""
+"""`creval analyse judge-agreement`: does the judge agree with people, and with itself?"""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _COLUMNS = (
 )
 _NO_CLASS = (None, None, None)
 _CLASSES = 10
-"""Ratings of at most so many different whole numbers are compared class by class."""
+"""The most distinct whole numbers for which ratings are compared class by class."""
 _PAIRS = 15
-"""At most so many pairs of annotators are compared."""
+"""The most pairs of annotators that are compared."""
 _NOISE = ("run", "task", "score", "n", "verdicts", "mean SD in a sample", "samples with equal verdicts")
 _APART = 1_000  # between the draws of one repetition and the next, so that none takes those of another
 
@@ -84,7 +84,7 @@ class JudgeAgreement:
         return AnalysisOutput("The judge and people", _COLUMNS, rows, [note for _, notes in found for note in notes])
 
     def _noise(self, run: Run, name: str, score: str, options: Mapping[str, Any]) -> Sequence[Any]:
-        """Ask the run's judge again, and return how far its verdicts on one answer lie apart."""
+        """Ask the run's judge again, and return the spread of its verdicts on one answer."""
         times = int(options["repeat_judge"])
         given = dict(str(each).split("=", 1) for each in options.get("role") or () if "=" in str(each))
         own = {role: spec for role, spec in run.manifest["roles"].items() if role != "target"}
@@ -133,7 +133,7 @@ def _tasks(run: Run, options: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _agreement(run: Run, name: str, score: str, file: Path) -> tuple[list[Sequence[Any]], list[str]]:
-    """Compare people's labels with what a task's judge gave: rows, and notes for the reader."""
+    """Compare people's labels with the ratings of a task's judge: return rows, and notes for the reader."""
     by_part = any(column not in SAMPLE_COLUMNS for column in columns_of(file))
     judged = list(judged_parts(run, name)) if by_part else []
     labels = read_labels(file, list(dict.fromkeys(column for _, part in judged for column in part.names)))
@@ -172,7 +172,7 @@ def _scores(run: Run, name: str, score: str) -> dict[SampleKey, float]:
 
 
 def _rows(both: Sequence[Rated]) -> Iterator[Sequence[Any]]:
-    """Yield how people and the judge agree, then each class where ratings are classes, then each two annotators."""
+    """Yield the agreement of people and judge, of each class if ratings are classes, and of each two annotators."""
     people, judge = [each.label for each in both], [each.judge for each in both]
     yield ("people and judge", *agreement(people, judge), *_NO_CLASS)
     if both and len({*people, *judge}) <= _CLASSES and all(float(each).is_integer() for each in (*people, *judge)):

@@ -1,4 +1,4 @@
-"""People's labels from a file: of whole samples, or of the parts of them that a scorer lists (a path, a triple)."""
+"""People's labels from a file: for whole samples, or for parts that a scorer lists (a path, a triple)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Name = tuple[str, ...]
 
 
 class Labels(NamedTuple):
-    """Ratings by what they are of: the values of the columns `keys` and `parts`; several ratings by their annotator."""
+    """Ratings by the values of the columns `keys` and `parts`; several ratings by their annotator."""
 
     file: Path
     keys: Sequence[str]
@@ -44,7 +44,7 @@ class Labels(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What a label is of: a `sample`, or the innermost part that a column names."""
+        """The unit of a label: a `sample`, or the innermost part that a column names."""
         return self.parts[-1] if self.parts else "sample"
 
     def base(self, key: SampleKey) -> Name:
@@ -54,7 +54,7 @@ class Labels(NamedTuple):
 
 
 class Rated(NamedTuple):
-    """What people said of one thing (annotator, label), and what the judge said of it."""
+    """People's labels of one unit by annotator, and the judge's rating of it."""
 
     people: Sequence[tuple[str, float]]
     judge: float

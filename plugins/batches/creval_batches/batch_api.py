@@ -1,4 +1,4 @@
-"""What a provider's batch calls are, whichever library makes them."""
+"""The interface of a provider's batch calls, whichever library makes them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ENDPOINT = "/v1/chat/completions"
 WINDOW = "24h"
 """The only completion window of the protocol."""
 NAMED = "creval"
-"""The key of a batch's metadata under which creval's own name for it stands."""
+"""The key of a batch's metadata for creval's name of the batch."""
 _ENDED = frozenset({"failed", "completed", "expired", "cancelled"})
 
 
 class Fault(NamedTuple):
-    """What was wrong with an input file. `line` counts from 1; None: with all of it."""
+    """A fault of an input file. `line` counts from 1; None: the whole file."""
 
     code: str
     message: str
@@ -30,7 +30,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """A batch as the provider describes it. `counts` are (total, completed, failed); None if it does not say.
+    """A batch as the provider describes it. `counts` are (total, completed, failed), or None if unknown.
 
     `output` and `error` are the ids of the files with its answers and failures, None if there is none (yet).
     """
@@ -44,20 +44,20 @@ class BatchState:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether the batch has ended."""
         return self.status in _ENDED
 
 
 class BatchApi(Protocol):
-    """One model at one provider. All calls raise ModelError; `create` may have been heard though it raises."""
+    """One model at one provider. All calls raise ModelError; the provider may have received a `create` that raised."""
 
     @property
     def secrets(self) -> Sequence[str]:
-        """What no file may contain."""
+        """Texts that no file may contain."""
 
     @property
     def traits(self) -> ProviderTraits:
-        """What the provider says about itself."""
+        """The traits of the provider."""
 
     def body(self, request: GenerateRequest) -> bytes:
         """The JSON body of one request, as the ordinary provider sends it."""
@@ -69,16 +69,16 @@ class BatchApi(Protocol):
         """Judge a failure as the ordinary provider does: a declined question is a reply, everything else raises."""
 
     async def upload(self, file: BinaryIO, name: str) -> str:
-        """Send a file for a batch, all of it, and return its id; the file stays open."""
+        """Send the whole file of a batch and return its id; the file stays open."""
 
     async def create(self, file_id: str, name: str) -> BatchState:
         """Make a batch of an uploaded file."""
 
     async def state(self, batch_id: str) -> BatchState:
-        """Ask how a batch is getting on."""
+        """Return the state of a batch."""
 
     async def find(self, name: str, file_id: str | None, since: float) -> BatchState | None:
-        """Look among the account's batches made after `since` (epoch seconds) for creval's name or the input file."""
+        """Search the account's batches made after `since` (epoch seconds) for creval's name or the input file."""
 
     async def fetch(self, file_id: str, target: BinaryIO) -> None:
         """Write a file of answers to `target`."""

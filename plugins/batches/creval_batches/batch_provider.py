@@ -1,4 +1,4 @@
-"""A provider whose calls wait until a batch is sent, and return when its answers are there."""
+"""A provider whose calls wait until a batch is sent, and return when its answers arrive."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ __all__ = ["BatchProvider"]
 class BatchProvider:
     """A `Provider` over `BatchApi`: one model, any number of pending batches.
 
-    What an earlier attempt at the run has asked is not asked again: its answer comes from the journal, or from the
-    batch that it is in.
+    Requests of an earlier attempt of the run are not sent again: their answers come from the journal, or from the batch
+    that contains them.
     """
 
     def __init__(self, api: BatchApi, spec: ModelSpec, price: Price | None, scheduler: BatchScheduler) -> None:
@@ -100,7 +100,7 @@ class BatchProvider:
         return any(sender.at_work for sender in self._senders.values())
 
     def let_go(self, error: CrevalError) -> None:
-        """Raise an error for every waiting call."""
+        """Fail every waiting call with an error."""
         self._pending.fail_all(error)
 
     def __len__(self) -> int:
@@ -182,7 +182,7 @@ class BatchProvider:
             self._scheduler.touch()
 
     async def _wait_for_room(self, sender: BatchSender, why: str) -> bool:
-        """Send a batch again that was one too many: when another one has ended, else in halves. True: not now."""
+        """Send a batch again that was too much: when another one has ended, else in halves. Return whether it waits."""
         batch, polling = sender.batch, self._scheduler.polling
         sender.made = False
         self._scheduler.finished(batch.name)

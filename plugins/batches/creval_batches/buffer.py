@@ -1,6 +1,6 @@
-"""The file of a batch while requests are added: on disk, so that fifty thousand prompts are not held in memory.
+"""The file of a batch while requests are added: on disk, so that fifty thousand prompts are not in memory.
 
-The file has no name, so that not even a killed process leaves a prompt behind.
+The file has no name, so that even a killed process leaves no prompts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RequestBuffer:
         self.size += len(line)
 
     def drop(self, key: str) -> None:
-        """Leave out a request that no call waits for any more."""
+        """Remove a request for which no call waits any more."""
         self._dropped.add(key)
 
     def finish(self) -> tuple[BinaryIO, list[str]]:

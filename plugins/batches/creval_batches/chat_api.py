@@ -20,7 +20,7 @@ _NO_SUCH_PATH = frozenset({404, 405, 501})
 _PAGE = 100
 _PIECE = 1 << 20
 _PAGES = 200
-_DAY = 86_400.0  # more than clocks differ
+_DAY = 86_400.0  # seconds; more than clocks differ
 
 
 class ChatBatchApi:
@@ -58,7 +58,7 @@ class ChatBatchApi:
         return str(data["id"])
 
     async def create(self, file_id: str, name: str) -> BatchState:
-        """POST /batches. The name goes along as metadata, and as the key by which a server may know a double."""
+        """POST /batches. The name is sent as metadata, and as the idempotency key."""
         asked = {
             "input_file_id": file_id,
             "endpoint": ENDPOINT,

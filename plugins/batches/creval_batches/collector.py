@@ -1,4 +1,4 @@
-"""The answers of a batch that has ended: its files, brought here, and where in them each request's line stands."""
+"""The answers of a batch that has ended: its downloaded files, and the position of each request's line."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class _Place(NamedTuple):
 class Collector:
     """Files of answers and failures: temporary files without a name; `close` removes them.
 
-    Of a request's several lines the first answer counts, before any failure. Lines of requests that are not of the
-    batch are passed over, and so are torn ones.
+    Of several lines for a request the first answer counts, before any failure. Incomplete lines, and those of requests
+    that are not in the batch, are ignored.
     """
 
     def __init__(self) -> None:
@@ -70,11 +70,11 @@ class Collector:
 
     @property
     def good(self) -> int:
-        """How many requests were answered; the other lines are failures."""
+        """The number of answered requests; other lines are failures."""
         return sum(place.good for place in self._places.values())
 
     def only_good(self) -> None:
-        """Leave failures out."""
+        """Remove failures."""
         self._places = {key: place for key, place in self._places.items() if place.good}
 
     def take(self, key: str) -> Mapping[str, Any]:
@@ -92,7 +92,7 @@ class Collector:
         self._files.clear()
 
     def _note(self, key: str, place: _Place) -> bool:
-        """Keep the better one of two lines; returns whether there was one before."""
+        """Keep the better one of two lines; return whether there was one before."""
         before = self._places.get(key)
         if before is None or (place.good and not before.good):
             self._places[key] = place

@@ -1,9 +1,9 @@
-"""The journal of a run's batches: what was sent, what came back, and what is paid already.
+"""The journal of a run's batches: requests sent, answers received, and cost.
 
 Every request has a key: the digest of what is asked (`creval.models.cache_key`: model, address, settings, messages,
-sample, role, draw) and the number of the try. The key is the request's `custom_id` at the provider. A batch is noted
-before it is sent, once its file is there, once it is made, and at its end; an answer as it is handed out. A resumed
-run finds each of its questions by its key: answered, pending, or yet to be asked.
+sample, role, draw) and the number of the try. The key is the request's `custom_id` at the provider. A batch is recorded
+before it is sent, when its file is uploaded, when it is created, and at its end; an answer is recorded when it is
+delivered. A resumed run finds the state of each request by its key: answered, pending, or not sent yet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["BatchJournal", "JournalEntry", "JournalFile", "SentBatch"]
 
 
 class JournalFile:
-    """`batches.jsonl`: JSON objects, each found again by its place. Made with the first of them.
+    """`batches.jsonl`: JSON objects, each with its position. The file is created with the first one.
 
     Raises RunError if it is damaged or cannot be written.
     """
@@ -37,7 +37,7 @@ class JournalFile:
         yield from read_placed(self._path)
 
     def append(self, record: Mapping[str, Any], sure: bool = False) -> int:
-        """Write one line and return its place; `sure`: it is on the disk by then."""
+        """Write one line and return its position; with `sure` it is on disk when this returns."""
         if self._writing is None:
             self._writing = Appender(self._path)
         place = self._writing.append(record)
@@ -70,7 +70,7 @@ class JournalFile:
 
 
 class JournalEntry(NamedTuple):
-    """What there is for a question: its key, and the place of its answer, or the name of the batch that it is in."""
+    """The state of a request: its key, and the position of its answer, or the name of its batch."""
 
     key: str
     place: int | None = None
@@ -90,7 +90,7 @@ class SentBatch:
 
 @dataclass(slots=True)
 class BatchJournal:
-    """See the module. Without `store` all is forgotten at the end of the process.
+    """The journal; see the module. Without `store` nothing outlives the process.
 
     `cost` and `calls`: US dollars and answers in the journal when it was opened.
     """
@@ -105,7 +105,7 @@ class BatchJournal:
     _top: dict[bytes, int] = field(default_factory=dict)
 
     def open(self, store: JournalFile) -> None:
-        """Read what was noted before, and note all else there. Raises KeyError, TypeError, ValueError for nonsense."""
+        """Read earlier records, and append further ones. Raises KeyError, TypeError, ValueError for invalid records."""
         self.store = store
         for place, record in store.lines():
             if "answer" in record or "void" in record:
@@ -117,54 +117,54 @@ class BatchJournal:
 
     @property
     def holds(self) -> bool:
-        """Whether anything was asked before this process began."""
+        """Whether there are records of earlier processes."""
         return bool(self._top)
 
     def peek(self, digest: str) -> JournalEntry:
-        """Return what there is for a question, without taking it."""
+        """Return the state of a request without consuming it."""
         return self._entry(digest, take=False)
 
     def next(self, digest: str) -> JournalEntry:
-        """Return what there is for a question; asked again, the next answer or the next try."""
+        """Return the state of a request; for a repeated request the next answer or the next try."""
         return self._entry(digest, take=True)
 
     def planned(self, name: str, model: str, keys: Sequence[str]) -> None:
-        """Note that a batch is about to be sent."""
+        """Record that a batch is about to be sent."""
         self._write({"batch": name, "model": model, "at": _now(), "requests": list(keys)}, sure=True)
 
     def uploaded(self, name: str, file: str) -> None:
-        """Note that the provider has the file of a batch."""
+        """Record that the provider has the file of a batch."""
         self._write({"batch": name, "file": file}, sure=True)
 
     def made(self, name: str, batch_id: str) -> None:
-        """Note that the provider has made a batch."""
+        """Record that the provider has created a batch."""
         self._write({"batch": name, "id": batch_id, "at": _now()}, sure=True)
 
     def ended(self, name: str, status: str) -> None:
-        """Note that nothing more comes of a batch: what it answered is recorded here or is void."""
+        """Record that a batch has ended: its answers are recorded here or void."""
         note = self.batches.pop(name, None)
         for key in note.keys if note is not None else ():
             self._pending.pop(key, None)
         self._write({"batch": name, "ended": status, "at": _now()})
 
     def answered(self, key: str, batch: str, reply: Mapping[str, Any]) -> None:
-        """Note an answer as it is handed out."""
+        """Record an answer when it is delivered."""
         self._pending.pop(key, None)
         self._write({"answer": key, "batch": batch, "reply": reply})
 
     def void(self, key: str, batch: str, error: str, lost: Mapping[str, Any] | None) -> None:
-        """Note that what came for a request is of no use, and what it took all the same."""
+        """Record that the answer to a request is unusable, with its usage."""
         self._pending.pop(key, None)
         self._write({"void": key, "batch": batch, "error": error, **({"lost": lost} if lost else {})})
 
     def reply(self, place: int) -> Mapping[str, Any]:
-        """Return the answer at a place, as it was noted."""
+        """Return the recorded answer at a position."""
         assert self.store is not None
         reply: Mapping[str, Any] = self.store.read(place)["reply"]
         return reply
 
     def close(self) -> None:
-        """Bring all to disk."""
+        """Write everything to disk."""
         if self.store is not None:
             self.store.close()
 

@@ -14,10 +14,10 @@ from creval_litellm.provider import LitellmProvider
 __all__ = ["VENDORS", "LitellmBatchApi"]
 
 VENDORS = ("openai", "azure", "vertex_ai")
-"""Those for which litellm sends files, gives answers back as OpenAI's lines, and lists batches, so that one that a
-killed process had just made is found again."""
+"""The providers for which litellm sends files, returns answers as OpenAI's lines, and lists batches (to find one that a
+killed process had just created)."""
 _NO_PRICING = {"batch_ignore_default_logging": True}
-"""Keeps litellm from fetching all answers once more, to price them."""
+"""Prevents litellm from fetching all answers again to compute their price."""
 _PAGE = 100
 _PAGES = 200
 

@@ -1,4 +1,4 @@
-"""Calls that wait for answers of batches, and what they get."""
+"""Calls that wait for answers of batches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["AskAgain", "PendingRequests"]
 
 
 class AskAgain(Exception):
-    """The batch failed through no fault of this request: it is sent again in another one."""
+    """The batch failed, but not because of this request, which is sent again in another one."""
 
 
 class _One(NamedTuple):
@@ -45,7 +45,8 @@ class _One(NamedTuple):
 class PendingRequests:
     """The requests of one model that are pending, by their keys.
 
-    Reads each answer as the model's provider does, prices it, and records it in the journal before it hands it out.
+    Reads each answer as the model's provider does, computes its price, and records it in the journal before delivering
+    it.
     """
 
     def __init__(self, api: BatchApi, spec: str, price: Price | None, journal: BatchJournal) -> None:
@@ -115,18 +116,18 @@ class PendingRequests:
                 one.future.set_exception(AskAgain())
 
     def fail(self, keys: Iterable[str], error: CrevalError) -> None:
-        """Raise an error for these calls."""
+        """Fail these calls with an error."""
         for key in list(keys):
             if key in self._by_key:
                 self._fail(self._by_key[key], error)
 
     def fail_all(self, error: CrevalError) -> None:
-        """Raise an error for all calls."""
+        """Fail all calls with an error."""
         self.fail(self._by_key, error)
 
     def _fail(self, one: _One, error: CrevalError) -> None:
         if not one.future.done():
-            one.future.set_exception(copy.copy(error))  # one error for all would hold every asker's traceback
+            one.future.set_exception(copy.copy(error))  # a shared error would keep every asker's traceback
 
     def _priced(self, reply: Reply) -> Reply:
         if reply.cost is not None or self._price is None or not reply.usage.input_tokens:

@@ -11,11 +11,11 @@ __all__ = ["Polling"]
 class Polling:
     """Times in seconds, and the limits of one batch.
 
-    A batch is sent when nothing has moved for `quiet`. It is polled after `first`, then after pauses that grow by
-    `growth` up to `longest`. Where it is not known whether a batch was made (the connection broke, the process was
-    killed), it is looked for until `doubt` after it was sent. `tries`: of a download that comes short, and
-    of a provider that does not answer, whose Retry-After is followed up to `asked`. `requests` and `size` (bytes) are
-    the limits of OpenAI's files.
+    A batch is sent after `quiet` seconds without activity. It is polled after `first`, then after pauses that grow by
+    `growth` up to `longest`. If it is unknown whether a batch was created (the connection broke, the process was
+    killed), it is searched for until `doubt` after it was sent. `tries` limits tries of an incomplete download, and of
+    a provider that does not answer, whose Retry-After is followed up to `asked`. `requests` and `size` (bytes) are the
+    limits of OpenAI's files.
     """
 
     quiet: float = 0.5
@@ -29,7 +29,7 @@ class Polling:
     size: int = 200_000_000
 
     def wait(self, pause: float, retry_after: float | None) -> float:
-        """The wait before another try: the pause, or what the server asked for where that is longer."""
+        """Return the wait before another try: the pause, or the server's if that is longer."""
         return max(pause, min(retry_after or 0.0, self.asked))
 
     def next(self, pause: float) -> float:

@@ -1,4 +1,4 @@
-"""The batches of a run: their journal, when each is sent, and how the run is left."""
+"""The batches of a run: their journal, when each is sent, and how the run detaches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Queue(Protocol):
         """Send the buffered requests; return whether there were any."""
 
     def at_work(self) -> bool:
-        """Whether something is being sent or collected, so that new requests may follow at once."""
+        """Whether something is being sent or collected, so that new requests may follow soon."""
 
     def let_go(self, error: CrevalError) -> None:
         """Raise an error for every waiting call."""
@@ -41,10 +41,10 @@ class Queue(Protocol):
 class BatchScheduler:
     """The batches of a run over all its models. Use from one event loop.
 
-    A batch is sent when it is full (`most`: the most requests in it), or when nothing else can add to it: no request
-    has come for `Polling.quiet`, no answers are being handed out, and no other call of the run is in flight
-    (`others_in_flight`). With `detach` the run is left then, once all batches are sent and none has ended: every
-    waiting call raises DetachedError.
+    A batch is sent when it is full (`most`: its most requests), or when no further request is expected: none has come
+    for `Polling.quiet`, no answers are being delivered, and no other call of the run is in flight (`others_in_flight`).
+    With `detach` the run then stops, once all batches are sent and none has ended: every waiting call raises
+    DetachedError.
     """
 
     def __init__(self, detach: bool = False, most: int | None = None, polling: Polling | None = None) -> None:
@@ -68,13 +68,13 @@ class BatchScheduler:
 
     @property
     def counts(self) -> BatchCounts:
-        """What is pending now."""
+        """Return the pending batches and requests."""
         requests, done = (sum(each[i] for each in self._out.values()) for i in range(2))
         return BatchCounts(len(self._out), requests, done)
 
     @property
     def spent(self) -> tuple[float, int]:
-        """US dollars and answers in the journal when it was opened."""
+        """Return the US dollars and answers in the journal when it was opened."""
         return self.journal.cost, self.journal.calls
 
     def wrap(self, provider: Provider, name: ModelSpec, price: Price | None) -> BatchProvider:
@@ -102,7 +102,7 @@ class BatchScheduler:
         self._queues.append(queue)
 
     def touch(self) -> None:
-        """Note that a request has come or an answer was handed out."""
+        """Record that a request has come or an answer was delivered."""
         loop = asyncio.get_running_loop()
         self._last_activity = loop.time()
         if self._loop_task is None or self._loop_task.done():
@@ -110,7 +110,7 @@ class BatchScheduler:
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """Send no batch while answers are handed out: new requests may follow."""
+        """Send no batch while answers are delivered: new requests may follow."""
         self._busy += 1
         try:
             yield
@@ -146,7 +146,7 @@ class BatchScheduler:
             self.watch(self.counts)
 
     async def _send_when_quiet(self) -> None:
-        """Send buffered requests when nothing else moves; an error here ends every wait."""
+        """Send buffered requests when there is no other activity; an error ends every wait."""
         try:
             await self._loop()
         except CrevalError as error:

@@ -29,7 +29,7 @@ class QueueFullError(Exception):
 
 @dataclass(slots=True)
 class Batch:
-    """A batch: creval's name for it, the keys in the order of its file, and what is known of it at the provider.
+    """A batch: creval's name for it, the keys in the order of its file, and its state at the provider.
 
     `lines` is its file, None if an earlier process sent it; `planned` (epoch seconds) is when.
     """
@@ -45,9 +45,9 @@ class Batch:
 class BatchSender:
     """Sends and follows one batch.
 
-    `run` ends when the batch has ended, or, where the run is to be left, when it is sent. Raises QueueFullError if
-    the provider takes no more tokens for now, ModelError if the batch cannot be sent, and RunError for what ends the
-    run and loses nothing: a batch that was cancelled, or whose state or answers is not available.
+    `run` ends when the batch has ended, or, if the run detaches, when it is sent. Raises QueueFullError if the provider
+    takes no more tokens for now, ModelError if the batch cannot be sent, and RunError for what ends the run and loses
+    nothing: a batch that was cancelled, or whose state or answers is not available.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class BatchSender:
         self._scheduler.update(self.batch.name, len(self.batch.keys), completed + failed)
 
     async def _sent(self) -> BatchState | None:
-        """Send the batch, or find the one that was sent; None if that never came about."""
+        """Send the batch, or find the one that was sent; None if it was never created."""
         batch, journal = self.batch, self._scheduler.journal
         if batch.id is not None:
             return await self._state()
@@ -119,7 +119,7 @@ class BatchSender:
         return await self._tried("sent", lambda: self._api.upload(lines, self.batch.name))
 
     async def _created(self, file: str) -> BatchState:
-        """Make the batch. Where the connection broke, look for it before it is made again."""
+        """Create the batch. If the connection breaks, search for it before creating it again."""
 
         async def unheard(error: RetryableModelError) -> BatchState | None:
             if error.http_status == _TOO_MANY and _QUEUE_FULL.search(error.what):
@@ -129,7 +129,7 @@ class BatchSender:
         return await self._tried("made", lambda: self._api.create(file, self.batch.name), unheard)
 
     async def _found(self) -> BatchState | None:
-        """Look for the batch at the provider, until so long after it was sent that it would be listed."""
+        """Search for the batch at the provider, until it would certainly be listed."""
         batch, polling = self.batch, self._scheduler.polling
         pause, looked = polling.first, 0.0
         while True:
@@ -158,7 +158,7 @@ class BatchSender:
         ask: Callable[[], Awaitable[T]],
         otherwise: Callable[[RetryableModelError], Awaitable[T | None]] | None = None,
     ) -> T:
-        """Ask more than once; `otherwise` may find after a fault what was asked for. Raises RunError after the last."""
+        """Try several times; `otherwise` may find the result after a fault. Raises RunError after the last try."""
         polling = self._scheduler.polling
         pause = polling.first
         for left in reversed(range(polling.tries)):
@@ -224,7 +224,7 @@ class BatchSender:
             )
 
     async def _collected(self, state: BatchState) -> Collector:
-        """Fetch the files of answers whole; again where fewer lines came than the provider promised."""
+        """Fetch the files of answers, and again if they have fewer lines than the provider stated."""
         files = [file for file in (state.output, state.error) if file]
         keys, polling = frozenset(self.batch.keys), self._scheduler.polling
         promised = state.counts[1] if state.counts is not None else 0
@@ -246,7 +246,7 @@ class BatchSender:
 
 
 def _refusal(fault: Fault) -> dict[str, object]:
-    """The line that a batch would have for a request whose line in the file is at fault."""
+    """Return the line of a batch's result for a request whose line in the file is faulty."""
     error = {"message": fault.message or fault.code, "code": fault.code or None}
     return {"response": {"status_code": 400, "body": {"error": error}}}
 

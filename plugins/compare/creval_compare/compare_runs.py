@@ -29,10 +29,10 @@ __all__ = ["Compared", "compare"]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Runs next to each other: a `Comparison` for each metric that they share, and `notes` on what else to know.
+    """Compared runs: a `Comparison` for each metric that they share, and `notes`.
 
-    A comparison holds the `ranking` of the runs and the `contrasts` of each two (their places in `runs`), with the
-    difference, its interval, the p-value, the smallest difference that could have been shown, and the verdict.
+    A comparison has the `ranking` of the runs and the `contrasts` of each two (by their indices in `runs`), with the
+    difference, its interval, the p-value, the minimum detectable difference, and the verdict.
     """
 
     runs: Sequence[Run]
@@ -41,14 +41,14 @@ class Compared:
 
     @property
     def names(self) -> list[str]:
-        """What the runs are called in tables: their models, with the folder where several have it."""
+        """The names of the runs in tables: their models, with the folder if a model is not unique."""
         return names_of(self.runs)
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict on the second of two runs: better, worse, equivalent, cannot tell (higher, lower).
 
-        By metric; with the task before it where there are several, and with the condition in brackets behind it.
-        Raises UsageError if there are more than two runs: then each two have a verdict, in `contrasts`.
+        The keys are metrics, preceded by the task if there are several, and followed by the condition in brackets.
+        Raises UsageError if there are more than two runs: each two then have a verdict, in `contrasts`.
         """
         if len(self.runs) != 2:
             fix = "Look into comparisons: each has the contrasts of all pairs."
@@ -66,7 +66,7 @@ class Compared:
         return data_frame(self.to_rows())
 
     def to_data(self) -> dict[str, Any]:
-        """Return all that is known, of every pair of runs, as plain data: what `creval compare --json` prints."""
+        """Return everything, for every pair of runs, as plain data, as `creval compare --json` prints it."""
         return as_data(self.comparisons, self.runs, self.notes)
 
     def shortened(self) -> tuple[Compared, list[str]]:
@@ -98,7 +98,7 @@ class Compared:
 
     @property
     def order(self) -> str:
-        """Which of two runs is the first: what the columns of the table mean."""
+        """The line that says which of two runs is first and second in the table's columns."""
         return f"first: {self.names[0]}; second: {self.names[1]}"
 
     @property
@@ -131,12 +131,13 @@ def compare(
     margin: float | Mapping[str, float] | None = None,
     force: bool = False,
 ) -> Compared:
-    """Say doc by doc whether the second of two runs is better than the first; rank several.
+    """Compare two runs doc by doc (is the second one better?), or rank several.
 
     `runs` are folders, opened runs or results. `tasks` and `metrics` by name (none: all that the runs share); `primary`
     leaves the primary metrics (of a task without any, all). Their p-values, or those of the `metrics`, are adjusted
-    together by Holm. `margin` is the difference that does not matter, in the metric's unit: for all metrics, or by
-    metric. `force` compares what differs in task, data or resources too. docs/compare.md explains tests and intervals.
+    together by Holm. `margin` is the largest difference that does not matter, in the metric's unit: for all metrics, or
+    by metric. `force` compares runs even if task, data or resources differ. docs/compare.md explains tests and
+    intervals.
 
     Raises UsageError for fewer than two runs and for a margin that is no positive number, UnknownNameError for a task
     or metric that is none, and RunError if runs did not come to their end or do not compare.

@@ -55,7 +55,7 @@ def marked(rows: Sequence[Sequence[Any]], comparisons: Sequence[Comparison]) -> 
 
 
 def readable(rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Return columns and rows as people read them: an interval as one cell, a column without a value left out."""
+    """Return columns and rows for people: an interval is one cell, empty columns are left out."""
     columns = ["task", "metric", "condition", "docs", "first", "second", "difference", "95 % interval"]
     columns += ["p", "detectable", "verdict"]
     found = [[*row[:7], _interval(*row[6:9]), _p_value(row[9]), row[12], row[13]] for row in rows]
@@ -74,7 +74,7 @@ def rank_rows(comparisons: Sequence[Comparison], names: Sequence[str]) -> list[l
 
 
 def _to_next(each: Comparison, place: int) -> tuple[str | None, float | None]:
-    """How the run in a place compares with the one after it."""
+    """Return the comparison of a run with the next one."""
     if place + 1 >= len(each.ranking):
         return None, None
     own, other = each.ranking[place].run, each.ranking[place + 1].run

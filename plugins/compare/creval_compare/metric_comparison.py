@@ -1,7 +1,4 @@
-"""Compares runs: two metric by metric, several as a ranking, with the p-values adjusted by Holm.
-
-Several runs in order, and which of them cannot be told apart.
-"""
+"""Compares two runs metric by metric, or ranks several, with the p-values adjusted by Holm."""
 
 from __future__ import annotations
 
@@ -73,9 +70,9 @@ _FAMILIES = {"tasks": "", "suites": " of suites"}
 class ComparisonRequest:
     """What is compared: `tasks` and `metrics` by name (none: all), and how.
 
-    `margins`: by metric (under "" for all) the difference, in the metric's unit, that does not matter. `force` compares
-    what differs in task, data or resources too. `primary`: the primary metrics alone; of a task
-    without any, all.
+    `margins`: by metric (under "" for all) the largest difference, in the metric's unit, that does not matter. `force`
+    compares runs even if task, data or resources differ. `primary`: only the primary metrics; of a task without any,
+    all.
     """
 
     tasks: Sequence[str] = ()
@@ -154,7 +151,7 @@ class _Tested(NamedTuple):
 
 
 def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[Comparison], list[str]]:
-    """Compare two runs or more in all metrics that they share, and say what else to know.
+    """Compare two or more runs in all metrics that they share; return comparisons and notes.
 
     Raises UsageError for fewer than two runs, UnknownNameError for a task or metric that is none, and RunError if
     they do not compare (`shared_tasks`).
@@ -270,7 +267,7 @@ def _difference(task: str, compared: PairedMetric, one: int, other: int) -> Diff
 
 
 def _ranking(values: Sequence[float | None], contrasts: Sequence[Contrast], higher: bool | None) -> list[Ranked]:
-    """The runs from best to worst (from high to low where a metric does not say which is better)."""
+    """Return the runs from best to worst (from high to low if a metric does not say which is better)."""
     sign = 1.0 if higher is False else -1.0
     order = sorted(range(len(values)), key=lambda run: (values[run] is None, sign * (values[run] or 0.0), run))
     place = {run: number for number, run in enumerate(order)}

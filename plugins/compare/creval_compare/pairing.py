@@ -1,4 +1,4 @@
-"""What of several runs can be set next to each other: the same task, by the same resources, over the same docs."""
+"""Finds what several runs have in common: the same task, by the same resources, over the same docs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MetricKey(NamedTuple):
 
 
 _DEFINED = frozenset({"score", "aggregate", "weight", "failed_value", "range", "binary", "ci"})
-"""What a metric's `definition` in results.json says, without which it cannot be aggregated again."""
+"""The keys of a metric's `definition` in results.json that are needed to aggregate it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +62,19 @@ class PairedMetric:
 
     @property
     def scale(self) -> Scale:
-        """What the metric's values can be."""
+        """The scale of the metric's values."""
         definition = self.metric["definition"]
         low, high = definition["range"]
         return Scale(low, high, definition["binary"])
 
     @property
     def paired(self) -> bool:
-        """Whether docs or groups of them are what is independent, and not single trials."""
+        """Whether docs or groups of docs, not single trials, are independent."""
         return bool(self.metric["cluster"] != "trial")
 
 
 class SharedTask:
-    """A task that all runs hold, with their scores; reads them once."""
+    """A task that all runs have, with their scores, which are read once."""
 
     def __init__(self, runs: Sequence[Run], task: str, registry: Registry) -> None:
         self.task = task
@@ -100,7 +100,7 @@ class SharedTask:
         return _metrics(self._results[0])[key]
 
     def notes(self) -> Iterator[str]:
-        """Return what differs between the runs and may be what makes the difference."""
+        """Return notes on differences between the runs that may cause a difference of the numbers."""
         differing = [words for name, words in _MAY.items() if _differ(self._results, name)]
         if differing:
             yield f"{self.task}: the runs differ in {', '.join(differing)}"
@@ -273,7 +273,7 @@ def _shown(result: Mapping[str, Any]) -> str:
 
 
 def _zero(definition: Mapping[str, Any], failed: str | None) -> float | None:
-    """What a sample without a score counts, None if it is left out."""
+    """Return the value of a sample without a score, or None if it is left out."""
     return float(definition["failed_value"]) if failed == "zero" else None
 
 

@@ -14,7 +14,7 @@ __all__ = ["ALPHA", "LEAST_DOCS", "holm", "mcnemar", "permutation_test", "swap_t
 
 ALPHA = 0.05
 LEAST_DOCS = 6
-"""With fewer docs that differ no two-sided test of this kind reaches 5 %: 2 / 2^5 is .0625."""
+"""The least number of differing docs with which a two-sided test of this kind reaches 5 %: 2 / 2^5 is .0625."""
 
 SWAPS = 9_999
 SLOW_SWAPS = 999  # of an aggregation that has to be called anew each time
@@ -26,7 +26,7 @@ Swapped = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def mcnemar(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of exact McNemar: of the docs that differ, half would go either way.
+    """Return the two-sided p-value of exact McNemar: if runs are equal, half of the differing docs go either way.
 
     McNemar (1947, Psychometrika 12, 153-157), exact by the binomial distribution: that of
     `scipy.stats.binomtest(wins, wins + losses)`.
@@ -37,11 +37,11 @@ def mcnemar(wins: int, losses: int) -> float:
 
 
 def swap_test(aggregation: Aggregation, one: Clusters, other: Clusters, seed: int) -> float | None:
-    """Return the two-sided p-value of the swap test over docs: were the runs alike, a doc's values could change sides.
+    """Return the two-sided p-value of the swap test over docs: if the runs are equal, a doc's values can change sides.
 
     Statistic: the difference of the aggregated numbers, which for means is that of the sign-flip test (Fisher's).
-    Every swap is looked at where few docs differ, else SWAPS random ones from the seed, with p = (k + 1) / (n + 1).
-    `one` and `other` hold the same docs in the same order. None if the metric is undefined.
+    If few docs differ, all swaps are tried, else SWAPS random ones from the seed, with p = (k + 1) / (n + 1). `one` and
+    `other` hold the same docs in the same order. None if the metric is undefined.
     """
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
@@ -118,7 +118,7 @@ def permutation_test(aggregation: Aggregation, one: Clusters, other: Clusters, s
 
 
 def _p_value(differences: Callable[[Swapped], Floats], count: int, seed: int, sizes: tuple[int, int]) -> float:
-    """The share of swaps whose difference is at least as large as that without any."""
+    """Return the share of swaps with a difference at least as large as the observed one."""
     if not count:
         return 1.0
     observed = abs(float(differences(np.zeros((1, count), dtype=bool))[0]))

@@ -25,7 +25,7 @@ from creval.plugin.encoders import MalformedRow, Row, RowFilter, hub_address, hu
 __all__ = ["NEWEST", "HuggingFaceRows", "newest_refused", "open_huggingface", "pinned_by"]
 
 NEWEST = "newest"
-"""In place of a commit: the newest one when the data are first fetched, kept in the cache from then on."""
+"""The value of `revision` for the newest commit at the first fetch, which is then stored in the cache."""
 
 
 class HuggingFaceRows:
@@ -54,7 +54,7 @@ class HuggingFaceRows:
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """What is taken of a data set: its parts (configurations and splits), which rows of them, and their columns."""
+    """The selection from a dataset: its parts (configurations and splits), their rows and columns."""
 
     split: str | Sequence[str]
     config: str | Sequence[str] | None = None
@@ -71,12 +71,12 @@ class _Selection:
         return [(config, str(split)) for config in _listed(self.config) for split in _listed(self.split)]
 
     def marked(self, config: str | None, split: str) -> Mapping[str, str]:
-        """Return the field that says of which part a row is, where there are several."""
+        """Return the field with the part of a row, if there are several parts."""
         return {self.origin: _name(config, split)} if len(self.parts) > 1 else {}
 
 
 def newest_refused(dataset: str, reason: str, where: str, options: DataOptions) -> DataError:
-    """Return the fault of a newest commit that is not the set that is meant, which is not kept as the newest."""
+    """Return the error for a newest commit with another dataset than expected, which is not stored as the newest."""
     _newest_file(dataset, options).unlink(missing_ok=True)
     page = f"{hub_address()}/datasets/{dataset}/commits/main"
     fix = f"Take another commit ({page}): include the task and state dataset: {{revision: COMMIT}}."

@@ -1,8 +1,8 @@
 """Scorers that look at all answers to a doc at once: how many are distinct, how far apart they lie.
 
-What a model says when it is asked the same again is a set; a model whose answers collapse into one says little. The
-mean pairwise distance under a sentence embedding is the measure of Zhang et al. 2025 (arXiv:2504.05228, NoveltyBench,
-counts distinct classes) and Jiang et al. 2025 (arXiv:2510.22954, Infinity-Chat, average pairwise similarity), with the
+The answers of a model to the same question form a set; if they collapse into one, the model has little to say. The mean
+pairwise distance under a sentence embedding is the measure of Zhang et al. 2025 (arXiv:2504.05228, NoveltyBench, counts
+distinct classes) and Jiang et al. 2025 (arXiv:2510.22954, Infinity-Chat, average pairwise similarity), with the
 embedding that the task names.
 """
 
@@ -29,12 +29,12 @@ def _texts(items: Sequence[ScorerInput]) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Distinct:
-    """Score `distinct`: what part of the set's number of distinct answers a sample brings.
+    """Score `distinct`: a sample's share of the set's number of distinct answers.
 
     An answer that was given k times brings 1/k each time, so that the mean over the samples of a doc is the share of
-    distinct answers (1: all differ, 1/n: all the same), and the mean over docs is that of these shares. Two answers
-    are the same where they are after NFC, with blanks run together; with `ignore_case` and `ignore_punctuation` letter
-    case and punctuation are passed over.
+    distinct answers (1: all differ, 1/n: all the same), and the mean over docs is that of these shares. Answers are
+    compared after NFC, with runs of blanks as one; `ignore_case` and `ignore_punctuation` ignore letter case and
+    punctuation.
     """
 
     ignore_case: bool = True

@@ -1,4 +1,4 @@
-"""Baselines: the same answer to every try, and another one to each."""
+"""Baselines: the same answer in every repeat, and a different one in each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SENTENCES = (
 
 
 class SameAnswer:
-    """Says one sentence to every try: one class, similarity 1."""
+    """Answers every repeat with one sentence: one class, similarity 1."""
 
     def reply(self, turn: Turn) -> str:
         """Return it."""
@@ -31,7 +31,7 @@ class SameAnswer:
 
 
 class OtherAnswers:
-    """Says an unrelated sentence to each of ten tries, then numbered ones: as many classes as tries."""
+    """Answers each of ten repeats with an unrelated sentence, then with numbered ones: as many classes as repeats."""
 
     def reply(self, turn: Turn) -> str:
         """Return the sentence of this repeat."""

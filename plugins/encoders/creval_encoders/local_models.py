@@ -1,4 +1,4 @@
-"""Where the weights of a Hugging Face style model are: a folder the user names, the cache, or the hub."""
+"""Finds the weights of a Hugging Face model: in a folder of the user, the cache, or the hub."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ModelSource", "find_model", "is_local_only", "library_absent", "not_
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.onnx")
 _ABSENT = "in the cached files"
-"""What the library says of a model that it may not fetch, or cannot, and that is not here."""
+"""Words of the library's error for a model that is not cached and cannot, or may not, be fetched."""
 
 
 @dataclass(frozen=True, slots=True)

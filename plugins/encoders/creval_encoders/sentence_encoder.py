@@ -1,10 +1,9 @@
 """Sentence embeddings by the sentence-transformers library.
 
-`sentence-transformers/<known encoder>` where the library is not installed: the same vectors by numpy.
+If the library is not installed, known encoders give the same vectors by numpy.
 
-Finds the files of a known encoder: a folder of the user, an installed package, or the hub.
-
-The encoders that are served without torch, each pinned to the weights for which that was measured.
+Their files come from a folder of the user, an installed package, or the hub, and are pinned to the weights for which
+this equality was measured.
 
 With these weights the vectors of `creval_encoders.numpy_encoder` equal those of the sentence-transformers library
 to 1e-5 in every number (tests), so a metric keeps its plain name; the resource's own name says which of the two ran.
