@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.tasks.yaml.includes import merge, merge_plain
+from creval.tasks.yaml.includes import merge
 from creval.tasks.yaml.nodes import Node, plain, walk
 from creval.tasks.yaml.yaml_reader import read_yaml_text
 
@@ -31,6 +32,21 @@ of_one_shape = st.recursive(  # a key that holds a mapping once holds one always
     max_leaves=8,
 )
 with_nulls = mappings(values | st.none())
+
+
+def merge_plain(base: Any, over: Any) -> Any:
+    """The rule, for plain data."""
+    if not (isinstance(base, Mapping) and isinstance(over, Mapping)):
+        return over
+    merged = dict(base)
+    for key, upper in over.items():
+        if key not in merged:
+            merged[key] = upper
+        elif upper is None:
+            del merged[key]
+        else:
+            merged[key] = merge_plain(merged[key], upper)
+    return merged
 
 
 def node(value: Any, file: str) -> Node:

@@ -7,7 +7,7 @@ without.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from creval.errors import nearest
@@ -33,13 +33,16 @@ class Raters(NamedTuple):
     """Scores that several models give the same samples, whose agreement is in results.json.
 
     `score` is their combined score, `scores` are those of each by role. `level` is how two scores differ: `nominal`
-    (equal or not), `ordinal` (ranks between them) or `interval` (squared). `of` names the scores if they are not
-    verdicts: `means over the turns`.
+    (equal or not), `ordinal` (ranks between them) or `interval` (squared). `agreement(columns, level, docs, seed)` gets
+    the scores of each rater (NaN: none) and the number of each sample's doc, and returns what results.json says:
+    `alpha`, `ci_low`, `ci_high`, `samples`, `verdicts` (`creval_judges.alpha.agreement_of`: Krippendorff's alpha).
+    `of` names the scores if they are not verdicts: `means over the turns`.
     """
 
     score: str
     scores: Mapping[str, str]
     level: str
+    agreement: Callable[..., Mapping[str, Any]]
     of: str = ""
 
 

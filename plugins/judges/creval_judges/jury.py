@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from creval.plugin import Context, UsageError, counted
 from creval.plugin.judging import Raters, derive
+from creval_judges.alpha import agreement_of
 
 __all__ = ["Jury", "combined"]
 
@@ -97,7 +98,7 @@ class Jury:
         """Return the scores of which the run says how far they agree; None for a single judge."""
         if len(self.roles) < 2:
             return None
-        return Raters(self.name, {role: f"{self.name}@{role}" for role in self.roles}, self.level)
+        return Raters(self.name, {role: f"{self.name}@{role}" for role in self.roles}, self.level, agreement_of)
 
 
 def combined(how: str, numbers: Sequence[float]) -> float:

@@ -23,7 +23,7 @@ from creval.engine.run_options import Rescoring
 from creval.errors import TaskError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.trust import Claims, UntrustedError
-from creval.scoring.agreement import krippendorff_alpha
+from creval_judges.alpha import krippendorff_alpha
 from creval_shards.merge_runs import merge_runs
 from creval_sweeps.estimate import estimate_run
 from creval_sweeps.run_file import read_run_file

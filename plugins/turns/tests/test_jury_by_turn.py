@@ -13,7 +13,7 @@ from support.chat_server import Answer, ChatServer, Received
 import creval
 from creval import RunOptions
 from creval.engine.run import resume
-from creval.scoring.agreement import krippendorff_alpha
+from creval_judges.alpha import krippendorff_alpha
 
 TASK = """\
 schema: 1

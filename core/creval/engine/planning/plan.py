@@ -277,7 +277,7 @@ def _raters_of(task: Task, registry: Registry) -> list[Raters]:
         raters = registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters
         if raters is not None and isinstance(ref, ScorerRef):
             scores = {role: ref.named(score) for role, score in raters.scores.items()}
-            raters = Raters(ref.named(raters.score), scores, raters.level, raters.of)
+            raters = raters._replace(score=ref.named(raters.score), scores=scores)
         found += [] if raters is None else [raters]
     return found
 

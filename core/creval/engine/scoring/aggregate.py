@@ -21,7 +21,6 @@ from creval.format import counted
 from creval.plugins.registry import Registry
 from creval.plugins.traits import Raters
 from creval.runs.labelled import Labelled, people_notes
-from creval.scoring.agreement import alpha_interval, krippendorff_alpha
 from creval.scoring.clusters import Clusters
 from creval.scoring.combined import AVERAGES, Combined, averaged, joined
 from creval.scoring.intervals import Scale
@@ -130,12 +129,10 @@ def task_results(
 def _agreement(raters: Raters, plan: TaskPlan, tally: TaskTally) -> dict[str, Any]:
     """Return the agreement of several raters over the samples of a task; `plan` gives the seed of its interval."""
     columns = [tally.column(name) for name in raters.scores.values()]
-    alpha, units, verdicts = krippendorff_alpha(columns, raters.level)
     found: dict[str, Any] = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
     found |= {"of": raters.of} if raters.of else {}
     seed = derive(0, "alpha", plan.task.name, raters.score)
-    low, high = alpha_interval(columns, raters.level, tally.docs_of_samples, seed) or (None, None)
-    return {**found, "alpha": alpha, "ci_low": low, "ci_high": high, "samples": units, "verdicts": verdicts}
+    return {**found, **raters.agreement(columns, raters.level, tally.docs_of_samples, seed)}
 
 
 def _jury_note(found: Mapping[str, Any]) -> str:

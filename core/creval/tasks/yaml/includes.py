@@ -32,7 +32,7 @@ from creval.tasks.yaml.nodes import Node, problem_at
 from creval.tasks.yaml.schema import load_schema, problems_of, validator_for
 from creval.tasks.yaml.yaml_reader import Document
 
-__all__ = ["VARIANTS", "Library", "included_files", "merge", "merge_plain", "read_merged"]
+__all__ = ["VARIANTS", "Library", "included_files", "merge", "read_merged"]
 
 
 VARIANTS = "variants"
@@ -150,21 +150,6 @@ def merge(base: Node, over: Node) -> Node:
         else:
             merged[key] = merge(lower, upper)
     return Node(merged, over.place, over.key)
-
-
-def merge_plain(base: Any, over: Any) -> Any:
-    """Merge plain data by the same rule."""
-    if not (isinstance(base, Mapping) and isinstance(over, Mapping)):
-        return over
-    merged = dict(base)
-    for key, upper in over.items():
-        if key not in merged:
-            merged[key] = upper
-        elif upper is None:
-            del merged[key]
-        else:
-            merged[key] = merge_plain(merged[key], upper)
-    return merged
 
 
 MAX_FILES = 50

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["alpha_interval", "krippendorff_alpha"]
+__all__ = ["agreement_of", "alpha_interval", "krippendorff_alpha"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _FEWEST = 5  # with fewer docs, percentiles are meaningless
 _RESAMPLES = 1_000
+
+
+def agreement_of(
+    raters: Sequence[Sequence[float] | Floats], level: str, docs: Sequence[int] | np.ndarray[Any, Any], seed: int
+) -> Mapping[str, Any]:
+    """Return alpha, its interval, and the numbers of samples and verdicts, as results.json has them."""
+    alpha, samples, verdicts = krippendorff_alpha(raters, level)
+    low, high = alpha_interval(raters, level, docs, seed) or (None, None)
+    return {"alpha": alpha, "ci_low": low, "ci_high": high, "samples": samples, "verdicts": verdicts}
 
 
 def krippendorff_alpha(raters: Sequence[Sequence[float] | Floats], level: str) -> tuple[float | None, int, int]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from creval.scoring.agreement import alpha_interval, krippendorff_alpha
+from creval_judges.alpha import alpha_interval, krippendorff_alpha
 
 NONE = math.nan
 
