@@ -310,7 +310,7 @@ def test_the_dry_run_says_what_its_price_excludes(write, options, monkeypatch, k
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     estimate = estimate_run([write()], "openai/gpt-4o", options(offline=False))
     assert any("the price excludes its images" in note for note in estimate.notes)
-    from creval.models import prices
+    from creval_litellm import price_table as prices
 
     found = prices.PriceTable.find
 

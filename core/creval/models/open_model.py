@@ -9,7 +9,7 @@ from creval.models.batching import Batching
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.model import Model, ModelParts
 from creval.models.model_options import ModelOptions, ModelSpec
-from creval.models.prices import Price, PriceTable
+from creval.models.prices import Price, price_table
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.endpoints import ENDPOINTS
 from creval.models.secrets import find_key
@@ -41,13 +41,13 @@ def open_model(
     address, UsageError if the options do not fit, or the provider has no batches.
     """
     options = options or ModelOptions()
-    table = PriceTable()
-    name, component = _resolve(ModelSpec.parse(spec), registry, options, table)
+    name, component = _resolve(ModelSpec.parse(spec), registry, options)
     provider: Provider = component.load()(model=name.model, options=options.for_provider())
     traits: ProviderTraits = getattr(provider, "traits", None) or ProviderTraits()
     vendor, vendor_model = _vendor(name)
     batched = batching is not None and traits.remote
-    price = table.find(vendor, vendor_model, batch=batched) if traits.prices else None
+    table = price_table() if traits.prices else None
+    price = table.find(vendor, vendor_model, batch=batched) if table else None
     if options.budget.max_cost is not None and not (price or traits.reports_cost or traits.free):
         raise UsageError(
             f"no price is known for {spec!r}, so --max-cost cannot be kept",
@@ -80,22 +80,25 @@ def listed_price(spec: str, registry: Registry, options: ModelOptions, batch: bo
 
     None if the table has none, or if the user set the model's address. Raises UnknownNameError, UsageError.
     """
-    table = PriceTable()
-    name, _ = _resolve(ModelSpec.parse(spec), registry, options, table)
+    name, _ = _resolve(ModelSpec.parse(spec), registry, options)
     endpoint = ENDPOINTS.get(name.provider)
     own = options.base_url or (endpoint is not None and (not endpoint.prices or find_key(endpoint.url_vars)))
-    return None if own else table.find(*_vendor(name), batch=batch)
+    table = None if own else price_table()
+    return table.find(*_vendor(name), batch=batch) if table else None
 
 
-def provider_names(registry: Registry, table: PriceTable | None = None) -> list[str]:
+def provider_names(registry: Registry) -> list[str]:
     """Return the possible first parts of models' names, sorted: components and, with creval-litellm, its providers."""
     own = registry.names("provider")
-    return sorted({*own, *((table or PriceTable()).providers() if _FALLBACK in own else ())})
+    return sorted({*own, *(_priced_providers() if _FALLBACK in own else ())})
 
 
-def _resolve(
-    name: ModelSpec, registry: Registry, options: ModelOptions, table: PriceTable
-) -> tuple[ModelSpec, Component]:
+def _priced_providers() -> frozenset[str]:
+    table = price_table()
+    return frozenset() if table is None else table.providers()
+
+
+def _resolve(name: ModelSpec, registry: Registry, options: ModelOptions) -> tuple[ModelSpec, Component]:
     if name.provider in registry.names("provider"):
         return name, _provider(name.provider, registry)
     distribution = absent_distribution("provider", name.provider)
@@ -111,13 +114,13 @@ def _resolve(
             fix=f"Write provider/model, for example openai/{name.text} or ollama_chat/{name.text}.",
         )
     others = registry.find("provider", _FALLBACK)
-    if others is not None and name.provider in table.providers():
+    if others is not None and name.provider in _priced_providers():
         return ModelSpec(name.text, _FALLBACK, name.text), others
     absent = absent_distribution("provider", _FALLBACK)
     raise UnknownNameError(
         "model provider",
         name.provider,
-        provider_names(registry, table),
+        provider_names(registry),
         where="--model",
         hint=f"Many more providers come with {absent}: pip install {absent}."
         if absent

@@ -5,6 +5,7 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
+from creval.models.prices import Price
 from creval.models.providers.addresses import address_secrets, shown_address
 from creval.models.providers.asked_waits import asked_wait
 from creval.models.providers.chat_reply import MalformedReplyError, paid_for, read_reply

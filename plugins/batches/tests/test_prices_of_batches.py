@@ -15,9 +15,10 @@ from support.parrot import parrot
 from creval.engine.run_options import RunOptions
 from creval.errors import BudgetError
 from creval.models.budget import Budget
-from creval.models.prices import Price, PriceTable
+from creval.models.prices import Price
 from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import Usage
+from creval_litellm.price_table import PriceTable
 from creval_sweeps.estimate import estimate_run
 
 TABLE = {

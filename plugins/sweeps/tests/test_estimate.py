@@ -11,8 +11,8 @@ from support.judged import PARTS as JUDGED
 from support.run_fixtures import own_environment
 
 from creval.errors import UsageError
-from creval.models.prices import PriceTable
 from creval.plugins.loader import load_plugins
+from creval_litellm.price_table import PriceTable
 from creval_sweeps.estimate import EstimateRange, estimate_run
 from creval_sweeps.estimate_table import show_estimate
 
