@@ -69,6 +69,19 @@ def test_another_revision_never_meets_the_vectors_of_this_one(tmp_path: Path) ->
     assert inner.asked == ["brick"]
 
 
+def test_without_creval_encoders_nothing_is_kept_and_the_log_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("creval.resources.open_resource.find_spec", lambda name: None)
+    cached = CachedEmbedding(Counting(), options(tmp_path))
+    cached.embed(["brick"])
+    cached.close()
+    assert list(tmp_path.iterdir()) == []
+    assert [each.getMessage() for each in caplog.records] == [
+        "counting/one@1: results are not kept across runs: pip install creval-encoders"
+    ]
+
+
 def test_persist_off_writes_nothing(tmp_path: Path) -> None:
     CachedEmbedding(Counting(), options(tmp_path, persist=False)).embed(["brick"])
     assert list(tmp_path.iterdir()) == []

@@ -88,7 +88,7 @@ UNNEEDED = {
     *("scipy", "litellm", "datasets", "torch", "transformers", "pandas", "onnxruntime", "pyarrow", "networkx", "numba"),
     *("matplotlib", "aiohttp", "ray", "sklearn", "tokenizers", "safetensors", "importlib.metadata", "email.message"),
     *("regex", "sqlite3", "jsonschema", "referencing", "attr", "rich.progress", "rich._emoji_codes"),
-    *("creval.parsing.json.scan", "creval.resources.vector_cache", "creval.types.programs", "creval.types.screens"),
+    *("creval.parsing.json.scan", "creval_encoders.vector_cache", "creval.types.programs", "creval.types.screens"),
     "importlib.resources",
 }
 PATTERNS, CLASSES = 50, 100  # that a run makes, of the 200 and 130 of the core

@@ -10,10 +10,14 @@ import asyncio
 import hashlib
 import inspect
 import json
+import logging
 import threading
-from collections.abc import Awaitable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol, cast, get_args
 
 import numpy as np
 
@@ -25,11 +29,6 @@ from creval.types.components import Embedding, Entailment
 from creval.types.kinds import Kind
 from creval.types.messages import Message, Reply
 from creval.types.sample import SampleKey
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from creval.resources.vector_cache import VectorCache
 
 __all__ = [
     "CALLS_A_PAIR",
@@ -47,12 +46,23 @@ CALLS_A_PAIR = (1, 2)
 PROMPT_BYTES = 338
 """Its prompt without the two texts."""
 _KEPT_IN_MEMORY = 100_000
+_log = logging.getLogger(__name__)
 
 
-def _open_cache(path: Path, resource: str, dimension: int) -> VectorCache:
-    from creval.resources.vector_cache import VectorCache  # not at the top: few runs need sqlite3
+class VectorCache(Protocol):
+    """Vectors of texts on disk; creval-encoders has it."""
 
-    return VectorCache(path, resource, dimension)
+    def read(self, texts: Sequence[str]) -> dict[str, np.ndarray]: ...
+    def write(self, vectors: Mapping[str, np.ndarray]) -> None: ...
+    def close(self) -> None: ...
+
+
+def _open_cache(path: Path, resource: str, dimension: int) -> VectorCache | None:
+    if find_spec("creval_encoders") is None:
+        _log.warning("%s: results are not kept across runs: pip install creval-encoders", resource)
+        return None
+    cache: VectorCache = import_module("creval_encoders.vector_cache").VectorCache(path, resource, dimension)
+    return cache
 
 
 class CachedEmbedding:
