@@ -175,7 +175,8 @@ def test_the_turns_before_a_failed_one_keep_their_scores(make: Make, talker: Tal
     last = Path("talk.yaml").read_text().replace("fields: [target]}", "fields: [target], turns: last}")
     Path("talk.yaml").write_text(re.sub(r".*from: .*\n", "", last))
     again = creval.run(["./talk.yaml"], "chat/m", options)
-    assert [dict(score.scores) for score in creval.open_run(again.folder).scores()] == [{}, {"exact_match": 0.0}]
+    scores = {score.key.doc: dict(score.scores) for score in creval.open_run(again.folder).scores()}
+    assert scores == {"a": {}, "b": {"exact_match": 0.0}}
 
 
 def test_the_turns_before_a_cut_one_are_kept_and_shown(make: Make, talker: Talker) -> None:
