@@ -263,7 +263,7 @@ def _entry_points(folder: str) -> list[tuple[str, str]]:
 
 def _metadata(folder: str) -> tuple[str, str, str]:
     """Return name, version and the requirement on creval from the metadata's header."""
-    stem = Path(folder).name.rsplit(".", 1)[0]
+    stem = folder.rpartition("/")[2].rsplit(".", 1)[0]
     name, _, version = stem.partition("-")
     clauses: list[str] = []
     for line in _header(folder):

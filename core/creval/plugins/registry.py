@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast, get_args
@@ -23,6 +24,7 @@ from creval.types.kinds import Kind
 __all__ = ["ANY_SCORE", "BINARY", "Component", "Range", "Registry"]
 
 _KINDS = get_args(Kind)
+_NOT_IN_NAMES = re.compile(r"[\s/:\[\]{},]")
 _EMPTY_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 NEEDS = ("gpu",)
@@ -283,7 +285,7 @@ def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) 
     """Return what is wrong with a registration, or None."""
     if kind not in _KINDS:
         return f"{kind!r} is no kind of component; kinds are {', '.join(_KINDS)}"
-    if not isinstance(name, str) or not name or any(letter.isspace() or letter in "/:[]{}," for letter in name):
+    if not isinstance(name, str) or not name or _NOT_IN_NAMES.search(name):
         return f"{name!r} is no name for a component: it may not be empty or hold blanks or any of / : [ ] {{ }} ,"
     module, _, attribute = target.partition(":") if isinstance(target, str) else ("", "", "")
     if not module or not attribute:
