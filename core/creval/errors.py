@@ -26,8 +26,7 @@ where, and what to do; the command line prints it without a traceback.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,8 +132,7 @@ class MissingPartError(UsageError):
         self.fetched = fetched
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One fault in a YAML file. `line` and `column` count from 1; `path` is the key path (`score[0].drat.k`)."""
 
     message: str

@@ -10,9 +10,9 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from itertools import islice
+from typing import NamedTuple
 
 from creval.lazy_pattern import lazy_pattern
 from creval.number_forms import DECIMAL, DOUBT, JOIN, SLASH, THIN, plain_form
@@ -36,8 +36,7 @@ _SHOWN = 40
 _MOST_CHUNKS = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     """A number in a text: its exact value, and the unit, currency or percent sign written with it."""
 
     value: Decimal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from creval.data.dataset import Dataset
 from creval.data.doc_fit import prompts_of
@@ -117,5 +116,5 @@ def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[P
     problems: list[Problem] = []
     for path, messages, provided in prompts_of(task, registry):
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
-        problems.extend(replace(problem, path=path, message=problem.message + dataset.left_out) for problem in found)
+        problems.extend(problem._replace(path=path, message=problem.message + dataset.left_out) for problem in found)
     return problems

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from creval.data.dataset import Dataset
@@ -111,7 +110,7 @@ def _unanswered(task: Task, few_shot: FewShot, doc: Doc, which: str) -> Problem 
         if names - shot.keys():
             for problem in undefined_fields([few_shot.answer], tuple(shot), task.file):
                 what = problem.message.replace("no doc has", f"an example before {which} lacks")
-                return replace(problem, message=what, path="few_shot.answer")
+                return problem._replace(message=what, path="few_shot.answer")
         if names and all(value in (None, [], {}) or not str(value).strip() for value in values):
             what = f"an example before {which} has an empty answer: {', '.join(sorted(names))}"
             return task.problem_at("few_shot", what, _FIX)

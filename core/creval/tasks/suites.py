@@ -158,7 +158,7 @@ class _Expansion:
         try:
             head: Head = self._index.entry(target).head
         except TaskError as error:
-            self.problems.extend(replace(p, message=f"{text}: {p.message}") for p in error.problems)
+            self.problems.extend(p._replace(message=f"{text}: {p.message}") for p in error.problems)
             return None
         except UsageError as error:
             self.problems.append(problem_at(name.place, error.what, path, error.fix))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from creval.plugin import LoglikelihoodRequest
@@ -72,8 +71,7 @@ def rolling_windows(tokens: list[int], prefix: list[int], length: int | None) ->
     return windows
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTokenizer:
+class ServerTokenizer(NamedTuple):
     """The tokenizer that a server shows at /tokenize: vLLM, SGLang, llama.cpp and TGI do.
 
     `length` is the longest context that the server reports, None if it reports none.

@@ -7,7 +7,6 @@ import importlib.util
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,8 +43,7 @@ class Named(NamedTuple):
     members: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
+class Installed(NamedTuple):
     """The installed lm-eval: its version and its folder of tasks."""
 
     version: str

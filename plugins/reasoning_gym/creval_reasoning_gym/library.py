@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.plugin import DataError, MissingPartError, nearest
 from creval.plugin.collections import cache_folder
@@ -20,8 +19,7 @@ _UNSHOWN = ("composite",)
 """Data sets that are made of others: a suite of creval is what they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """What an item is made of: the data set, its size and seed, settings as JSON, a level of its curriculum or none."""
 
     name: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Awaitable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn
 
 from creval.engine.planning.seeds import derive, sample_seed
 from creval.engine.roles.context import TaskContext
@@ -46,8 +46,7 @@ class SampleEnd(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRuntime:
+class TaskRuntime(NamedTuple):
     """All that the samples of one task share. `generation` are the settings of the task, without conditions.
 
     `own_tags` and `keep_reasoning`: see GenerateRequest. `answers`: how many the protocol asks for in one call.

@@ -243,7 +243,7 @@ def syntax_problem(message: PromptMessage, file: Path, path: KeyPath = ()) -> Pr
     try:
         _prepared(message.template)
     except Exception as error:  # too deep for Jinja's parser or Python's compiler, which raise various errors
-        return replace(_syntax_problem(error, message, file), path=format_path(path))
+        return _syntax_problem(error, message, file)._replace(path=format_path(path))
     return None
 
 
