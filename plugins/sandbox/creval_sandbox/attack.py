@@ -21,7 +21,7 @@ class Attack:
     """One attempt, harmless where it succeeds.
 
     It runs on `cases` in order, and its last result counts: `contained` tells from it whether the attempt failed,
-    `stops` is how it has to end (empty: any end).
+    `stops` is how it has to end (empty: any end). `follows`: it looks for what a program before it left.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Attack:
     contained: Callable[[CaseResult], bool] = _contained
     cases: Sequence[bytes] = (b"",)
     language: ProgramLanguage = ProgramLanguage.PYTHON
+    follows: bool = False
 
     def held(self, result: CaseResult) -> bool:
         """Return whether the sandbox withstood it."""

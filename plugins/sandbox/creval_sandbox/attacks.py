@@ -57,6 +57,7 @@ for version in os.listdir("/python/lib"):
 found = sorted(set(seen) - allowed) or packages or os.path.exists("/home") or os.path.exists("/root")
 """
         ),
+        follows=True,
     ),
     Attack(
         "read the environment and the command line of the process that started it",
@@ -81,6 +82,7 @@ for folder, folders, files in os.walk("/"):
 found = found or bool(os.listdir("/tmp"))
 """
         ),
+        follows=True,
     ),
     Attack(
         "find the program before it in the interpreter's memory",
@@ -94,6 +96,7 @@ found = any(needle in text and text != needle for text in texts)
 found = found or hasattr(__import__("math"), "poisoned")
 """
         ),
+        follows=True,
     ),
     Attack("write outside its own folder", attempt("open('/dev/shm/x', 'w')\nfound = True")),
     Attack("write into the root", attempt("os.mkdir('/mine')\nfound = True")),
@@ -244,4 +247,4 @@ for folder in ("/tmp", "/dev/shm", "/", "/sandbox", "/libraries", "/python/lib")
     except OSError:
         pass
 """
-"""Runs before each attack in the same worker."""
+"""Runs in the same worker before each attack that follows one."""

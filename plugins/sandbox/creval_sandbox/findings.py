@@ -18,6 +18,7 @@ CHECK_LIMITS = Limits(
 )
 """Memory that a slow machine hands out well within the time: an attack on one limit must not end at another."""
 
+_ENDED_BY_TIME = replace(CHECK_LIMITS, cpu_seconds=0.2, wall_seconds=1.0)
 _PATIENT = 30.0
 """Wall seconds of an attack on another limit: on a busy machine it may get a processor late."""
 
@@ -45,10 +46,13 @@ class Finding:
 
 
 def run_attack(sandbox: BubblewrapSandbox, attack: Attack) -> Finding:
-    """Run one attack, with a neighbour before it. Raises SandboxError."""
-    sandbox.run_now(Program(NEIGHBOUR), [b""], CHECK_LIMITS)
-    waits = not attack.stops or StopReason.WALL in attack.stops
-    limits = CHECK_LIMITS if waits else replace(CHECK_LIMITS, wall_seconds=_PATIENT)
+    """Run one attack, with a neighbour before it where it looks for one. Raises SandboxError."""
+    if attack.follows:
+        sandbox.run_now(Program(NEIGHBOUR), [b""], CHECK_LIMITS)
+    limits = CHECK_LIMITS
+    if attack.stops:
+        by_time = StopReason.WALL in attack.stops
+        limits = _ENDED_BY_TIME if by_time else replace(CHECK_LIMITS, wall_seconds=_PATIENT)
     return Finding(attack, sandbox.run_now(Program(attack.source, attack.language), attack.cases, limits)[-1])
 
 
