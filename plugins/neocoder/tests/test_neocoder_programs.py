@@ -26,7 +26,7 @@ from creval_sandbox.bubblewrap import BubblewrapSandbox
 from creval_sandbox.code import python_programs
 
 COMMIT = "23cd8e64dc2129e5c4fae4bcb5dff8cec41f9d4f"
-SHORT = Limits(cpu_seconds=0.2)  # none of the codes that are accepted takes a hundredth of a second
+SHORT = Limits(cpu_seconds=0.1)  # none of the codes that are accepted takes a hundredth of a second
 
 
 def in_state(problems: list[Problem], state: int) -> list[Problem]:

@@ -33,6 +33,11 @@ def test_problems_by_state_are_table_1(problems: list[Problem]) -> None:
     assert (missing.solutions, len(missing.constraints)) == ((), 5)
 
 
+def test_files_are_the_same_whatever_task_reads_them(tmp_path: Path) -> None:
+    """So that all states of a run read them once: the advice, which names the task, does not count."""
+    assert PublishedFiles(tmp_path, fix="of one task") == PublishedFiles(tmp_path, fix="of another")
+
+
 def test_all_constraints(problems: list[Problem]) -> None:
     counts = Counter(name for problem in problems for name in problem.constraints[-1])
     assert sum(counts.values()) == 864

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -64,11 +65,20 @@ class KumoDocs:
                 "long_book is for games with certain results", where="generator kumo", fix="Leave out reliability."
             )
         for name in listed(self.domains, domain_names(), "generator kumo"):
-            domain = load_domain(name)
-            if self.counterfactual:
-                domain = counterfactual(domain, self.seed)
-            for instance in itertools.islice(generate(domain, settings, self.seed), self.count):
-                fields = game_doc(instance, domain)
-                if self.long_book:
-                    fields["book"] = write_long_book(instance, domain)
-                yield Doc(fields["id"], fields)
+            yield from _games(name, settings, self.seed, self.count, self.counterfactual, self.long_book)
+
+
+@functools.lru_cache(maxsize=32)  # as many as domains are kept: tasks and models of one process ask for the same games
+def _games(
+    name: str, settings: Settings, seed: int, count: int, is_counterfactual: bool, has_long_book: bool
+) -> Sequence[Doc]:
+    domain = load_domain(name)
+    if is_counterfactual:
+        domain = counterfactual(domain, seed)
+    docs = []
+    for instance in itertools.islice(generate(domain, settings, seed), count):
+        fields = game_doc(instance, domain)
+        if has_long_book:
+            fields["book"] = write_long_book(instance, domain)
+        docs.append(Doc(fields["id"], fields))
+    return docs

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,14 +65,15 @@ def content_digest(data: Any) -> str:
 class PublishedFiles:
     """The files in `folder` (`NeoCoder.json` or `NeoCoder.json.gz` ...); what is missing is fetched from `address`.
 
-    `copies` is a further folder to look in first. `offline` forbids the network; `fix` is then the advice.
+    `copies` is a further folder to look in first. `offline` forbids the network; `fix` is then the advice, which names
+    a task: the same files for all of them.
     """
 
     folder: Path
     copies: Path | None = None
     address: str = ADDRESS
     offline: bool = False
-    fix: str = "Run once without --offline."
+    fix: str = field(default="Run once without --offline.", compare=False)
 
     def read(self, name: str) -> Any:
         """Return the content of one file. Raises DataError if it is missing, altered or no JSON."""
