@@ -279,10 +279,10 @@ def test_a_key_that_occurs_twice_is_a_fault_with_its_line(tmp_path: Path, row: s
     name = "id" if '"c"' in row else "x"
     lines = tmp_path / "docs.jsonl"
     lines.write_text(f'{{"id": "a"}}\n{row}\n', encoding="utf-8")
-    assert f"{lines}:2: not valid JSON: the key {name!r} stands twice" in fault(lines, "id")
+    assert f"{lines}:2: not valid JSON: the key {name!r} occurs twice" in fault(lines, "id")
     whole = tmp_path / "docs.json"
     whole.write_text(f'[{{"id": "a"}},\n{row}]', encoding="utf-8")
-    assert f"the key {name!r} stands twice" in fault(whole, "id")
+    assert f"the key {name!r} occurs twice" in fault(whole, "id")
 
 
 @pytest.mark.parametrize(

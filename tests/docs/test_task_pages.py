@@ -84,7 +84,7 @@ def test_all_yaml_on_the_pages_is_yaml(page: str) -> None:
     for block in blocks:
         problems = read_yaml_text(block, Path(page)).problems
         # The three ways to write a component are shown one below the other.
-        assert all("stands twice" in problem.message and problem.path == "parse" for problem in problems), block
+        assert all("occurs twice" in problem.message and problem.path == "parse" for problem in problems), block
 
 
 def plugin_files() -> dict[str, str]:

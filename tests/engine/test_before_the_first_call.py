@@ -83,7 +83,7 @@ def test_a_grid_without_end(make_task, server, options):
         ({"generation": {"extra": {"n": 2}, "n": 1}}, "set twice"),
         ({"conditions": {"temperature": []}}, "needs a list of values"),
         ({"conditions": {"temperature": "hot"}}, "needs a list of values"),
-        ({"conditions": {"temperature": [1, 1]}}, "stands twice"),
+        ({"conditions": {"temperature": [1, 1]}}, "occurs twice"),
         ({"conditions": {"temperature": [1]}, "generation": {"temperature": 0}}, "is set by --generation, too"),
         ({"concurrency": 0}, "concurrency"),
         ({"allowed_error_share": 2}, "between 0 and 1"),

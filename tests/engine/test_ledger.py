@@ -346,7 +346,7 @@ def test_prompts_of_roles_are_checked_like_those_of_the_task(tmp_path, options):
         (('{{ word }}"}]', '{{ wrod }}"}]'), "no doc has the field 'wrod'"),
         (("kind: [", "kidn: ["), "needs the prompt 'kind'"),
         (("Kind of {{ answer }}", "Kind of {{ answer"), "the template is faulty"),
-        (("kind: [", "prompt: ["), "the prompt 'prompt' stands twice"),
+        (("kind: [", "prompt: ["), "the prompt 'prompt' occurs twice"),
         (("max_tokens: 8", "max_tokens: -8"), "max_tokens"),
         (("generation:", "generaton:"), "generaton"),
     ):

@@ -185,7 +185,7 @@ def test_rows_are_read_and_digested_as_by_json(tmp_path_factory, row, blank):
 @pytest.mark.parametrize("text", ['{"a":1,"a":2}', '{"a" :1,"a":2}', '{"a":"x","a":"x:"}', '{"a":{"b":1,"b":2}}'])
 def test_doubled_keys_are_refused_however_they_are_written(text, tmp_path):
     (tmp_path / "rows.jsonl").write_text(f'{{"a": "fine"}}\n{text}\n')
-    with pytest.raises(DataError, match=r"rows.jsonl:2: not valid JSON: the key '\w' stands twice"):
+    with pytest.raises(DataError, match=r"rows.jsonl:2: not valid JSON: the key '\w' occurs twice"):
         Dataset(JsonLinesRows(tmp_path / "rows.jsonl"))
 
 

@@ -242,7 +242,7 @@ def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp
                 assert int(nursery.stdout.readline()) == -signal.SIGKILL
                 kills += 1
                 held = keys_with_condition(output)
-                assert len(held) == len(set(held)), f"a sample stands twice after kill {kills}"
+                assert len(held) == len(set(held)), f"a sample occurs twice after kill {kills}"
             nursery.stdin.close()
         resume(output)
         asked = len(server.requests)

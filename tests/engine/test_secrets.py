@@ -97,7 +97,7 @@ def test_a_query_that_may_be_secret_reaches_no_file_and_is_asked_for_again(make_
 
 
 def whole(folder):
-    """Every line of the folder keeps to its schema, and no sample stands twice; returns the samples."""
+    """Every line of the folder keeps to its schema, and no sample occurs twice; returns the samples."""
     samples = [json.loads(line) for line in (folder / "samples" / "parrot.jsonl").read_text().splitlines()]
     for sample in samples:
         check("sample", sample)

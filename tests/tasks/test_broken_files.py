@@ -65,7 +65,7 @@ def test_2_duplicate_key(tmp_path: Path) -> None:
     assert places(file) == [place_of(file, "role: system")]
     line, _ = place_of(file, "role: user")
     assert faults(file) == [
-        ("prompt[0].role", f"the key 'role' stands twice; the first is on line {line}. Remove one of the two.")
+        ("prompt[0].role", f"the key 'role' occurs twice; the first is on line {line}. Remove one of the two.")
     ]
 
 

@@ -251,7 +251,7 @@ def test_a_mistake_in_a_variant_has_its_own_line(tmp_path: Path) -> None:
         ("variants: {hot: {task: hot}}", "variants.hot.task", "a variant has no 'task' of its own."),
         ("variants: {hot: {include: x.yaml}}", "variants.hot.include", "a variant has no 'include' of its own."),
         ("variants: {hot: {schema: 1}}", "variants.hot.schema", "a variant has no 'schema' of its own."),
-        ("variants: {hot: {repeats: 2}, hot: {repeats: 3}}", "variants.hot", "the key 'hot' stands twice"),
+        ("variants: {hot: {repeats: 2}, hot: {repeats: 3}}", "variants.hot", "the key 'hot' occurs twice"),
         (f"variants: {{{'x' * 58}: {{repeats: 2}}}}", "task", "must hold at most 60 characters, but holds 62."),
         ("variants: {hot: {score: null}}", "", "the key 'score' is missing."),
     ],

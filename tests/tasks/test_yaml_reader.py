@@ -176,8 +176,8 @@ def test_a_block_scalar_knows_its_first_line_of_text() -> None:
 def test_every_duplicate_key_is_reported_with_the_first_line() -> None:
     found = messages("a: 1\nb: {x: 1, x: 2}\na: 3\n")
     assert found == [
-        "task.yaml:2:11: [b.x] the key 'x' stands twice; the first is on line 2. Remove one of the two.",
-        "task.yaml:3:1: [a] the key 'a' stands twice; the first is on line 1. Remove one of the two.",
+        "task.yaml:2:11: [b.x] the key 'x' occurs twice; the first is on line 2. Remove one of the two.",
+        "task.yaml:3:1: [a] the key 'a' occurs twice; the first is on line 1. Remove one of the two.",
     ]
 
 

@@ -149,7 +149,7 @@ class LazyGroup(click.Group):
             raise UsageError(f"--tasks does not go with the run file {cmd_name!r}", fix=fix)
         if tasks:  # a run: most likely a second task after a blank
             fix = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
-            raise UsageError(f"{cmd_name!r} stands where no word is expected", fix=fix)
+            raise UsageError(f"{cmd_name!r} is not expected here", fix=fix)
         if absent := absent_distribution_of_plugin(cmd_name):
             raise missing_distribution(f"`creval {cmd_name}`", absent)
         raise UnknownNameError("command", cmd_name, [*self.lazy, *commands], hint="See: creval --help")

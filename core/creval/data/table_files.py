@@ -44,7 +44,7 @@ def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)[:_SHOWN]!r} stands twice")
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)[:_SHOWN]!r} occurs twice")
     return found
 
 

@@ -93,7 +93,7 @@ def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> No
             with open_new(kept) as copy:
                 copy.write(task_yaml(task).encode())
         except OSError as error:
-            raise disk_error(error, kept).then(f"copy {file} there: the scores stand.") from error
+            raise disk_error(error, kept).then(f"copy {file} there: the scores are saved.") from error
 
 
 @contextmanager

@@ -281,7 +281,7 @@ def _check_conditions(conditions: Mapping[str, Sequence[Any]], generation: Mappi
             raise UsageError(f"{name} is set by --generation, too", where=where, fix=fix)
         _check_plain({name: list(values)}, where)
         if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
-            raise UsageError(f"a value of {name} stands twice", where=where, fix="Keep one of them.")
+            raise UsageError(f"a value of {name} occurs twice", where=where, fix="Keep one of them.")
 
 
 def _check_plain(generation: Mapping[str, Any], where: str = "--generation") -> None:

@@ -57,7 +57,7 @@ def with_task(plan: TaskPlan, plans: Sequence[TaskPlan], manifest: Mapping[str, 
     raise RunError(
         f"{plan.task.name!r} does not ask what {nearest.task.name!r} asked: it differs in {differing}",
         where="--task",
-        fix="Only readings, scorers and metrics may differ. Run it as a task of its own: --tasks",
+        fix="Only readings, scorers and metrics may differ. Run it as a separate task: --tasks",
     )
 
 

@@ -285,6 +285,4 @@ def _runs_below(path: Path) -> str:
     below = sorted(entry.parent.name for entry in path.glob("*/run.json"))
     if not below:
         return "Name a run folder, e.g. runs/..."
-    return (
-        f"Runs stand below it; name one: {', '.join(str(path / name) for name in below[:3])}{' ...' * (len(below) > 3)}"
-    )
+    return f"It contains runs; name one: {', '.join(str(path / name) for name in below[:3])}{' ...' * (len(below) > 3)}"

@@ -145,7 +145,7 @@ class Media(dict[str, Any]):
         if kind != "file" and kind_of(self["media_type"]) != kind:
             raise ValueError(f"it is {self['media_type']}, which is no {kind}")
         if self.load is None:
-            raise ValueError("its bytes are not at hand")
+            raise ValueError("its bytes are not available")
         try:
             part = MediaPart(kind, self.load(), self["media_type"], str(self.get("name", "")))
         except OSError as error:

@@ -56,7 +56,7 @@ class JudgeAgreement:
             FieldSpec("score", "string", None, "The score that the judge gave."),
             FieldSpec("task", "string", None, "Task, if the runs have several."),
             FieldSpec("labels", "path", None, "People's ratings: CSV or JSONL, docs/judges.md."),
-            FieldSpec("repeat_judge", "integer", 0, "Ask the judge so often in all, and compare it with itself."),
+            FieldSpec("repeat_judge", "integer", 0, "Verdicts per answer, to compare the judge with itself."),
             FieldSpec("role", "string", (), "ROLE=M: another judge for --repeat-judge.", True),
             FieldSpec("max_cost", "number", None, "Stop when this many US dollars are spent."),
             FieldSpec("max_calls", "integer", None, "Stop after this many requests."),

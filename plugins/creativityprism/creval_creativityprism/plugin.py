@@ -28,7 +28,7 @@ def creval_components(registry: Registry) -> None:
         "creativityprism.ngrams",
         "creval_creativityprism.ngrams:Ngrams",
         "the share of different word sequences of a text",
-        parameters=params.schema(longest=params.integer(1, about="sequences of 1 to so many words (5)")),
+        parameters=params.schema(longest=params.integer(1, about="the longest word sequences (5)")),
         produces=("ngram_diversity",),
         ranges={"ngram_diversity": (0, 1)},
     )

@@ -337,7 +337,7 @@ def _known(columns: Sequence[str] | Mapping[str, str], there: Sequence[str], sai
 
 def _need_free(origin: str, there: Sequence[str], said: str) -> None:
     if origin in there:
-        what = f"the data have a column {origin!r} of their own, where the name of the split would stand"
+        what = f"the data already have a column {origin!r}, which would hold the name of the split"
         raise DataError(what, where=said, fix="Name another field under `dataset`, as in origin: subset.")
 
 

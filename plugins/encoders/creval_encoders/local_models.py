@@ -77,7 +77,7 @@ def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: 
     """Build the error for a model that has code that was not allowed, or whose weights cannot be loaded."""
     if "trust_remote_code" in str(error) and not options.trust_remote_code:
         return UsageError(
-            f"the {kind} brings program code of its own, which would run on this machine",
+            f"the {kind} comes with its own program code, which would run on this machine",
             where=source.title,
             fix="Where you trust its makers, add: --trust-remote-code",
         )

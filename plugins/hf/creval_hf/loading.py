@@ -180,7 +180,7 @@ def _length(config: Any, tokenizer: Any) -> int:
 
 
 def _untrusted(where: str) -> UsageError:
-    what = "the model brings program code of its own, which would run on this machine"
+    what = "the model comes with its own program code, which would run on this machine"
     return UsageError(what, where=where, fix="Where you trust its makers, add: --trust-remote-code")
 
 

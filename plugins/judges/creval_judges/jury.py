@@ -57,7 +57,7 @@ class Jury:
         twice = [role for role, count in Counter(parameters.get("roles", ())).items() if count > 1]
         if twice:
             raise UsageError(
-                f"the role {twice[0]!r} stands twice", fix="For several verdicts of one model write repeat."
+                f"the role {twice[0]!r} occurs twice", fix="For several verdicts of one model write repeat."
             )
 
     def check(self) -> None:

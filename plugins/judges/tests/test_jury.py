@@ -212,7 +212,7 @@ def test_a_pool_without_enough_others_is_refused_before_the_first_call(judged, t
 
 
 BAD_JURIES = [
-    ("a, a", "scale: [1, 5]", "the role 'a' stands twice"),
+    ("a, a", "scale: [1, 5]", "the role 'a' occurs twice"),
     ("a, b", "scale: [1, 5], draw: 3", "cannot be drawn from 2 roles"),
     ("a, b", "scale: [1, 5], least: 2", "least is for all answers to a doc"),
 ]

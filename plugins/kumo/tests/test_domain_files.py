@@ -195,7 +195,7 @@ def test_all_faults_are_reported_at_once_with_their_lines(tmp_path: Path) -> Non
         ("domain: !!python/object/apply:os.system ['true']\n", "missing"),
         ("- just\n- a list\n", "mapping"),
         ("", "mapping"),
-        ("domain: a\ndomain: b\n", "stands twice"),
+        ("domain: a\ndomain: b\n", "occurs twice"),
         ("[" * 5000, ""),
     ],
     ids=["cut off", "alias", "code", "list", "empty", "duplicate key", "deep"],

@@ -217,7 +217,7 @@ def test_domains_are_named_as_published() -> None:
         files.names(["MedicalEvn"], "easy")
     with pytest.raises(UnknownNameError, match="with hard games"):
         files.names(["FishEnv"], "hard")
-    with pytest.raises(UsageError, match="stands twice"):
+    with pytest.raises(UsageError, match="occurs twice"):
         files.names(["FishEnv", "FishEnv"], "easy")
     with pytest.raises(UsageError, match="no domain"):
         files.names([], "easy")

@@ -143,7 +143,7 @@ def test_players_go_by_what_was_observed() -> None:
         ({"domains": "medicine"}, UsageError, "Did you mean"),
         ({"domains": "nowhere.yaml"}, DataError, "nowhere.yaml"),
         ({"domains": "medical", "truths": 500}, UsageError, "500 truths, but the domain has"),
-        ({"domains": ["medical", "medical"]}, UsageError, "medical stands twice"),
+        ({"domains": ["medical", "medical"]}, UsageError, "medical occurs twice"),
         ({"domains": []}, UsageError, "no domain"),
     ],
 )

@@ -26,7 +26,7 @@ def creval_components(registry: Registry) -> None:
         "scorer",
         "math_equal",
         "creval_math.components:MathEqual",
-        "1 where the answer is an expression equal to the doc's",
+        "1 if the answer is an expression equal to the doc's",
         parameters=params.schema(
             field=params.text(1), seconds=params.number(above=0, maximum=60, about="to compare two expressions (5)")
         ),

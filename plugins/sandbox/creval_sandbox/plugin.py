@@ -51,7 +51,7 @@ def _register_code(registry: Registry) -> None:
             language=language,
             seconds=params.number(above=0, maximum=600, about="processor time of each test (5)"),
             memory=params.integer(16, 65536, about="MiB of memory of each test (512)"),
-            reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
+            reduce=params.one_of("mean", "best", about="how several answers of a sample are combined"),
         ),
         positional="tests",
         produces=("code", "tests_passed"),

@@ -215,7 +215,7 @@ def merge_scores(
 
 
 def _table(parts: Sequence[ShardRun], ranking: Ranking, files: Sequence[Path]) -> LineTable:
-    """Look at every line of all parts. Raises RunError for rows that are another run's or stand twice in a file."""
+    """Look at every line of all parts. Raises RunError for rows that are another run's or occur twice in a file."""
     table = LineTable()
     for number, (part, file) in enumerate(zip(parts, files, strict=True)):
         seen = DoneRanks(ranking)

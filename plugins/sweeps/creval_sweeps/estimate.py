@@ -297,7 +297,7 @@ class _Look:
             found = [each for work in _works(plan) if (each := roles.of_sample(role, work)) is not None]
             price = self._role_price(role, task.role_models.get(role))
             if not found:
-                self.notes.append(f"The calls of the {role} come on top; they are not in these figures.")
+                self.notes.append(f"The calls of the {role} are additional: they are not in these figures.")
                 costs = NOTHING if price is FREE else UNKNOWN
                 yield TaskEstimate(f"{task.name}: {role}", plan.total, UNKNOWN, UNKNOWN, UNKNOWN, costs, True)
                 continue

@@ -81,7 +81,7 @@ def _add(registry: Registry, name: str, attribute: str, summary: str, ranges: di
         summary,
         parameters=params.schema(
             field=params.text(1, about="the field with a text, or a list of texts of which the best counts (target)"),
-            reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
+            reduce=params.one_of("mean", "best", about="how several answers of a sample are combined"),
             **own,
         ),
         positional="field",

@@ -121,5 +121,5 @@ def test_a_table_guards_itself() -> None:
     table = ScoreTable.from_cells({"a": {"x": 1.0}})
     with pytest.raises(ValueError, match="read-only"):
         table.column("x")[0] = 2.0
-    with pytest.raises(DataError, match="stand twice"):
+    with pytest.raises(DataError, match="occur twice"):
         ScoreTable(("a", "a"), {})

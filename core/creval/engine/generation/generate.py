@@ -1,8 +1,6 @@
-"""The first step: samples are made concurrently and written one by one, the moment each ends.
+"""The first step: makes samples concurrently, and writes each to its file as soon as it ends.
 
-A sample as it is in its file.
-
-Protocol `chat`: the prompt is sent once, the answer is the sample's answer.
+The module also has the protocol `chat`, which sends the prompt once: the answer is the sample's answer.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def advice(plan: TaskPlan, options: RunOptions) -> list[str]:
         return []
     return [
         f"the task {task.name!r} asks each doc {plan.repeats} times with the same seed ({fixed[0]}), so the "
-        "repeats may be one answer over and over. For a seed of its own each time: --generation seed=sample"
+        "repeats may be one answer over and over. For a different seed each time: --generation seed=sample"
     ]
 
 
@@ -47,7 +47,7 @@ def provider_advice(model: str, options: RunOptions) -> str | None:
     if not model.startswith(_ROUTER) or pinned_providers(options.generation):
         return None
     return (
-        f"{model}: no provider is pinned, so OpenRouter may let another answer each call, at a precision of its own. "
+        f"{model}: no provider is pinned, so OpenRouter may choose another for each call, with another precision. "
         "Pin one: --generation 'extra.provider={order: [NAME], allow_fallbacks: false}' "
         "(the report says who answered)"
     )

@@ -27,7 +27,7 @@ def read_prompts(reading: Reading) -> Mapping[str, Sequence[PromptMessage]]:
         prompts[PLAIN] = read_messages(reading, single, (PLAIN,))
     for path, name, node in reading.members("prompts"):
         if name == PLAIN and single is not None:
-            reading.add(node.key or node.place, f"the prompt {PLAIN!r} stands twice", path, "Remove one of the two.")
+            reading.add(node.key or node.place, f"the prompt {PLAIN!r} occurs twice", path, "Remove one of the two.")
             continue
         prompts[name] = read_messages(reading, node, path)
     return prompts

@@ -110,7 +110,7 @@ def _read_role(
     for key, prompt in prompts.value.items() if prompts is not None and prompts.is_mapping else ():
         at = (*path, "prompts", key)
         if key in taken or key in roles.prompt_names():
-            message = f"the prompt {key!r} stands twice"
+            message = f"the prompt {key!r} occurs twice"
             reading.add(prompt.key or prompt.place, message, at, "Rename one of the two: prompts are found by name.")
         own[key] = read_messages(reading, prompt, at)
     if own:

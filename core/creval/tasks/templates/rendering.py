@@ -131,7 +131,7 @@ def _media_parts(kind: PartKind, text: str, found: Mapping[str, Media]) -> list[
     if _MARKED.fullmatch(text):
         digests = _MARK.findall(text)
         if lacking := next((digest for digest in digests if digest not in found), None):
-            raise ValueError(f"the bytes of {lacking[:12]}... are not at hand")
+            raise ValueError(f"the bytes of {lacking[:12]}... are not available")
         return [found[digest].part(kind) for digest in digests]
     if text.startswith(("https://", "http://")):
         return [MediaPart(kind, url=text)]

@@ -42,7 +42,7 @@ _OF_THE_FILE = ("tests", "description", "template", "parity")
 _FIXES = {
     "schema": "Write it once, at the top of the file.",
     "task": "A variant is called after its file's task and its own key.",
-    "include": "Put it at the top of the file, or make a file of its own of this task.",
+    "include": "Put it at the top of the file, or make a separate file for this task.",
     VARIANTS: "A family has one level: put its variants next to this one.",
 }
 

@@ -99,7 +99,7 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: Path) -> Probl
     elif "mapping values are not allowed" in said:
         fix = "Put a text that holds ': ' in quotes, and check the indentation."
     elif said.startswith("while parsing a block"):
-        fix = "Check the indentation here and above: what stands side by side begins in the same column."
+        fix = "Check the indentation here and above: the keys of one mapping begin in the same column."
     return Problem(f"not valid YAML: {said}", file, line + 1, column + 1, fix=fix)
 
 
@@ -204,7 +204,7 @@ class _Builder:
         first = top.members.get(key)
         top.pending, top.pending_place, top.duplicate = key, place, first is not None
         if first is not None and first.key is not None:
-            message = f"the key {key!r} stands twice; the first is on line {first.key.line}"
+            message = f"the key {key!r} occurs twice; the first is on line {first.key.line}"
             self.problems.append(problem_at(place, message, (*top.path, key), "Remove one of the two."))
         elif key == "<<":
             fix = "Write the keys out, or put them in a file of their own and include it."

@@ -22,7 +22,7 @@ def compose(seed: str, words: Sequence[Any], length: int, variant: str = "paper"
 
     `paper`: a repetition of the seed at the front is left out, as in Qiu & Hu; the first association stands once.
     `released`: what the code behind arXiv:2605.13450 does: seed and first association are put before the
-    answer, which begins with the first association again, so that this word stands twice. The words keep their
+    answer, which begins with the first association again, so that this word occurs twice. The words keep their
     spelling.
     """
     cleaned = [word.strip() for word in words if isinstance(word, str) and word.strip()]

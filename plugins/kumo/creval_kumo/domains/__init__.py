@@ -34,7 +34,7 @@ def listed(names: Sequence[str] | str, every: Sequence[str], where: str) -> list
         raise UsageError("no domain is named", where=where, fix="Name some, or write: all")
     double = next((name for name in chosen if chosen.count(name) > 1), None)
     if double is not None:
-        raise UsageError(f"the domain {double} stands twice", where=where)
+        raise UsageError(f"the domain {double} occurs twice", where=where)
     return chosen
 
 

@@ -115,7 +115,7 @@ class _Reader:
             key = str(key_node.value)
             self.lines[(*path, key)] = key_node.start_mark.line + 1
             if key in children:
-                self.fault(f"key {key!r} stands twice", (*path, key))
+                self.fault(f"key {key!r} occurs twice", (*path, key))
             elif key not in required | optional:
                 self.fault(f"unknown key {key!r}", (*path, key))
             children[key] = value_node
@@ -224,5 +224,5 @@ class _Reader:
             for child in self.sequence(part.get("rules_out"), (*path, "rules_out"))
         ]
         if len(set(names)) != len(names):
-            self.fault("a truth stands twice in rules_out", (*path, "rules_out"))
+            self.fault("a truth occurs twice in rules_out", (*path, "rules_out"))
         return Outcome(state, frozenset(names))

@@ -28,7 +28,7 @@ def follows(techniques: Collection[str], constraints: Collection[str]) -> bool:
 def new_share(techniques: Sequence[str], human: Collection[str], listed: bool = False) -> float:
     """Return |T minus T-hat| / |T| (Eq. 3), 0 to 1; 0 if there is no technique.
 
-    `listed`: divide by the length of the list as the released code does, in which a name may stand twice.
+    `listed`: divide by the length of the list as the released code does, in which a name may occur twice.
     """
     distinct = set(techniques)
     if not distinct:

@@ -17,7 +17,7 @@ COLUMNS = ("task", "model", "doc", "steps", "candidates", "entropy", "low", "hig
 @dataclass(frozen=True, slots=True)
 class SolutionRow:
     """One solution: `scores` are all that it has, of these scorers and of others. `entropy` is the semantic entropy,
-    else its count estimator; `interval` the 95 % interval over its candidates. `repeats`: a step stands twice in a row.
+    else its count estimator; `interval` the 95 % interval over its candidates. `repeats`: a step occurs twice in a row.
     """
 
     task: str

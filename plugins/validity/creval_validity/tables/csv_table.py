@@ -38,7 +38,7 @@ def read_csv(path: Path | str, canonical: Rename | None = None) -> ScoreTable:
     turns a written model name into the table's own (see `creval_validity.tables.aliases`).
 
     Raises DataError naming file and line for a missing or repeated header, a cell that is not a number, an
-    infinite value, a row of the wrong length, or a model that stands twice.
+    infinite value, a row of the wrong length, or a model that occurs twice.
     """
     file = Path(path)
     try:
@@ -69,7 +69,7 @@ def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> Sco
             model = (canonical or str)(record["model"])
             if model in cells:
                 raise DataError(
-                    f"model {model!r} stands twice (first on line {lines[model]})",
+                    f"model {model!r} occurs twice (first on line {lines[model]})",
                     where=f"{where}:{place.line}",
                     fix="Keep one row per model; give another setting of it a name of its own.",
                 )
@@ -100,7 +100,7 @@ def _header(row: Sequence[str], where: str) -> list[str]:
         raise DataError(f"has no column 'model'.{hint}", where=f"{where}:1", fix="Name the models' column 'model'.")
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        raise DataError(f"columns stand twice: {', '.join(twice)}", where=f"{where}:1", fix="Rename one of them.")
+        raise DataError(f"columns occur twice: {', '.join(twice)}", where=f"{where}:1", fix="Rename one of them.")
     if "" in header:
         raise DataError(f"column {header.index('') + 1} has no name", where=f"{where}:1", fix="Name it or drop it.")
     return header

@@ -67,7 +67,7 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
 
     `repeated`: several runs of one model on one metric are an error, averaged, or the last one named counts.
     Raises RunError if a folder has no readable results or is named twice, DataError if one column was made with
-    different versions of its task or data (unless `mixed_tasks`) or a model stands twice.
+    different versions of its task or data (unless `mixed_tasks`) or a model occurs twice.
     """
     scores: list[_Score] = []
     notes: list[str] = []

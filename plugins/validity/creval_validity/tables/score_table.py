@@ -32,7 +32,7 @@ class ScoreTable:
     def __post_init__(self) -> None:
         if len(set(self.models)) != len(self.models):
             twice = sorted({name for name in self.models if self.models.count(name) > 1})
-            raise DataError(f"models stand twice in the table: {', '.join(twice)}", fix="Keep one row per model.")
+            raise DataError(f"models occur twice in the table: {', '.join(twice)}", fix="Keep one row per model.")
         for name, values in self.columns.items():
             if values.shape != (len(self.models),):
                 raise DataError(f"column {name!r} has {values.shape} values for {len(self.models)} models")
