@@ -259,7 +259,7 @@ def _check_alike(runs: Sequence[Run], task: str, force: bool) -> None:
     said = "; ".join(f"{run.folder.name}: {_shown(result)}" for run, result in zip(runs, results, strict=True))
     raise RunError(
         f"the runs of {task!r} differ in {' and '.join(different)}, so that their numbers do not compare ({said})",
-        fix="Score them alike (creval score RUN), or compare them all the same: --force",
+        fix="Score them alike (creval score RUN), or compare them anyway: --force",
     )
 
 
