@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from creval.engine.event_loop import drive
 from creval.engine.execution import Execution
-from creval.engine.generation.generate import Job, Means, generate
+from creval.engine.generation.generate import Job, SampleMaker, generate
 from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
@@ -144,8 +144,8 @@ class RunSteps:
             lacking = any(job.kept.samples.sound < job.kept.total for job in jobs)
             if lacking:
                 self._context.prepare()
-            means = Means(self._executor.make, self._context.concurrency, self._context.target_stats)
-            budget = await generate(jobs, means, self._observer)
+            maker = SampleMaker(self._executor.make, self._context.concurrency, self._context.target_stats)
+            budget = await generate(jobs, maker, self._observer)
             if lacking:
                 self._context.rest()
             self._copy_shared()

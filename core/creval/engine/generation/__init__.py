@@ -1,3 +1,3 @@
-"""Making samples: workers, the session that a protocol sees, the protocol chat."""
+"""Making samples: workers, the session of a protocol, the protocol `chat`."""
 
 from __future__ import annotations

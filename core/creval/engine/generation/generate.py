@@ -27,17 +27,16 @@ from creval.types.execution import ItemResult, WorkItem
 from creval.types.sample import Sample, Status
 from creval.types.tools import ToolCall
 
-__all__ = ["HOPELESS", "Chat", "Job", "Means", "generate", "store_sample"]
+__all__ = ["HOPELESS", "Chat", "Job", "SampleMaker", "generate", "store_sample"]
 
 
 class Chat(NamedTuple):
     """One turn. With `n` the model is asked for several answers in one call; each is an answer of the sample.
 
-    Without it the generation setting `n` of task, condition or run says how many (default 1). Where a completion calls
-    tools and says nothing, the calls are the answer: a JSON list of `{"name": ..., "arguments": {...}}`, in which
-    malformed arguments are the text that the model wrote.
-    `tolerate`: see `Session.ask`; with `length` an answer that is cut at the token limit counts (its first token may be
-    all that is looked at).
+    Without it the generation setting `n` of task, condition or run is used (default 1). If a completion has tool calls
+    and no text, the calls are the answer: a JSON list of `{"name": ..., "arguments": {...}}`, in which malformed
+    arguments are the text that the model wrote. `tolerate`: see `Session.ask`; with `length` an answer that is cut at
+    the token limit counts (e.g. if only its first token is scored).
     """
 
     n: int | None = None
@@ -58,7 +57,7 @@ def _calls_as_text(calls: Sequence[ToolCall]) -> str:
 
 
 class Stored(NamedTuple):
-    """A sample, and how it is stored: as plain data, as the line of its file, and the media that the line names."""
+    """A sample as it is stored: plain data, the line of its file, and the media that the line names."""
 
     sample: Sample
     record: Mapping[str, Any]
@@ -67,9 +66,9 @@ class Stored(NamedTuple):
 
 
 def store_sample(sample: Sample, reference: bool) -> Stored:
-    """Return the sample to store. If the protocol's report is not plain data, it is errored and has none.
+    """Return the sample to store. If the protocol's report is not plain data, the sample is errored and has no report.
 
-    `reference`: without its doc and what quotes it, unless it was made so elsewhere.
+    `reference`: without its doc and texts that quote it, unless they were removed already.
     """
     stored = by_reference if reference and sample.doc_digest is None else _as_it_is
     media = () if reference else tuple(sample.media.values())
@@ -88,7 +87,7 @@ def _as_it_is(sample: Sample) -> Sample:
 
 
 HOPELESS = 20
-"""So many samples of a task may end as errored before the first one that does not; then the task is given up."""
+"""The most samples of a task that may end as errored before any that does not; then the task is given up."""
 
 
 class Job(NamedTuple):
@@ -98,13 +97,13 @@ class Job(NamedTuple):
     kept: ResumeState[Any]
 
     @property
-    def lacking(self) -> int:
-        """How many samples are still to be made."""
+    def missing(self) -> int:
+        """The number of samples still to be made."""
         return self.plan.total - len(self.kept.samples.done)
 
 
-class Means(NamedTuple):
-    """How samples are made: the executor, the most at once, and the target's statistics so far."""
+class SampleMaker(NamedTuple):
+    """Makes samples: the executor's function, the most samples at once, and the target's statistics so far."""
 
     make: Callable[[WorkItem], Awaitable[ItemResult]]
     concurrency: int
@@ -113,7 +112,7 @@ class Means(NamedTuple):
 
 @dataclass(slots=True)
 class _Progress:
-    """How one task is getting on. `given_up` is the error for which nothing more of it is asked."""
+    """The progress of one task. `given_up` is the error because of which it is not continued."""
 
     job: Job
     file: Appender
@@ -123,7 +122,7 @@ class _Progress:
     given_up: Exception | None = None
 
     def note(self, made: ItemResult) -> None:
-        """Learn from a sample whether asking on makes sense."""
+        """Update the progress from a sample: give the task up if further calls are hopeless."""
         if made.error is None:
             self.answered += 1
             return
@@ -140,7 +139,7 @@ class _Generation:
     """The state of one generation: an iterator that all workers draw from, and the open files."""
 
     tasks: Sequence[_Progress]
-    means: Means
+    maker: SampleMaker
     observer: Observer
     budget: BudgetError | None = None
     works: Iterator[tuple[_Progress, WorkItem]] = field(init=False)
@@ -150,7 +149,7 @@ class _Generation:
 
     def _walk(self) -> Iterator[tuple[_Progress, WorkItem]]:
         for progress in self.tasks:
-            if not progress.job.lacking:
+            if not progress.job.missing:
                 continue
             for work in progress.job.plan.works(progress.job.kept.samples.done.has):
                 if progress.given_up is not None:
@@ -158,8 +157,8 @@ class _Generation:
                 yield progress, work
 
     async def worker(self) -> None:
-        """Draw samples until none is left or the budget ends. No queue: a doc is read when a worker is free for it."""
-        make, _, stats = self.means
+        """Make samples until none is left or the budget ends. No queue: a doc is read when a worker is free."""
+        make, _, stats = self.maker
         for progress, work in self.works:
             if self.budget is not None:
                 return
@@ -181,7 +180,7 @@ class _Generation:
             progress.file.close()
 
     def check_hope(self) -> None:
-        """Raise where every task that had something to ask was given up: the set-up is wrong, not a sample."""
+        """Raise an error if every task with missing samples was given up: the set-up is wrong, not a sample."""
         tried = [progress for progress in self.tasks if progress.answered or progress.failed]
         if tried and all(progress.given_up is not None for progress in tried):
             error = tried[0].given_up
@@ -189,8 +188,8 @@ class _Generation:
             raise error
 
 
-async def generate(jobs: Sequence[Job], means: Means, observer: Observer) -> BudgetError | None:
-    """Make every sample that is missing. Returns the BudgetError that ended it early, if one did.
+async def generate(jobs: Sequence[Job], maker: SampleMaker, observer: Observer) -> BudgetError | None:
+    """Make every missing sample. Returns the BudgetError that ended it early, if any.
 
     Raises RunError (full disk), UsageError (a part that every sample needs is missing), and the samples' own error
     where no task got any answer (wrong key, unknown model, no server). What was made by then is on disk, and the
@@ -201,12 +200,12 @@ async def generate(jobs: Sequence[Job], means: Means, observer: Observer) -> Bud
         job.kept.prepare()
     media = MediaFolder(jobs[0].kept.samples.path.parent.parent) if jobs else None
     tasks = [_Progress(job, Appender(job.kept.samples.path), media) for job in jobs if media is not None]
-    generation = _Generation(tasks, means, observer)
-    total, lacking = sum(job.plan.total for job in jobs), sum(job.lacking for job in jobs)
-    observer.on_phase("generate", None, total, total - lacking)
+    generation = _Generation(tasks, maker, observer)
+    total, missing = sum(job.plan.total for job in jobs), sum(job.missing for job in jobs)
+    observer.on_phase("generate", None, total, total - missing)
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(max(1, min(means.concurrency, lacking))):
+            for _ in range(max(1, min(maker.concurrency, missing))):
                 group.create_task(generation.worker())
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None

@@ -1,4 +1,4 @@
-"""Makes one sample, whatever happens on the way."""
+"""Makes one sample, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["make_sample"]
 
 
 async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
-    """Run the protocol for one sample and return what came of it.
+    """Run the protocol for one sample and return the result.
 
-    A failed call or a fault of the protocol is a status of the sample. What concerns the whole run rises:
-    BudgetError, RunError (a full disk), and UsageError (a key, package or role that is missing will be missing for
-    every sample).
+    A failed call or a fault of the protocol becomes a status of the sample. Errors that concern the whole run are
+    raised: BudgetError, RunError (a full disk), and UsageError (a key, package or role that is missing will be missing
+    for every sample).
     """
     session = LiveSession(runtime, work)
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -32,7 +32,7 @@ async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
         await runtime.protocol.run(session)
     except (Exception, SystemExit) as error:
         fault = error
-    if session.stop is not None:  # also where the protocol caught it
+    if session.stop is not None:  # even if the protocol caught it
         raise session.stop
     if isinstance(fault, BudgetError | RunError | UsageError):
         raise fault

@@ -1,4 +1,4 @@
-"""One sample while it is being made."""
+"""The session of a sample that is being made."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["LiveSession", "SampleEnd", "TaskRuntime"]
 _SEED_LIMIT = 2**31 - 1
 _TOLERABLE = frozenset({"length", "refusal", "empty"})
 BY_SAMPLE = "sample"
-"""The value of the generation setting `seed` that stands for a seed of each sample's own."""
+"""The value of the generation setting `seed` for a separate seed of each sample."""
 
 
 class SampleEnd(Exception):
@@ -47,7 +47,7 @@ class SampleEnd(Exception):
 
 
 class TaskRuntime(NamedTuple):
-    """All that the samples of one task share. `generation` are the settings of the task, without conditions.
+    """The state that the samples of one task share. `generation` are the settings of the task, without conditions.
 
     `own_tags` and `keep_reasoning`: see GenerateRequest. `answers`: how many the protocol asks for in one call.
     `system`: what the user puts before the messages of every call of the target.
@@ -111,7 +111,7 @@ class LiveSession:
         return self._runtime.context
 
     def prompt(self, name: str = "prompt", **extra: Any) -> list[Message]:
-        """Render a prompt of the task for this doc; `extra` fields come on top of the doc's."""
+        """Render a prompt of the task for this doc, with the fields in `extra` added to the doc's."""
         task = self._runtime.task
         return render_prompt(task, name, {**self.doc.fields, **extra} if extra else self.doc.fields)
 
@@ -158,7 +158,7 @@ class LiveSession:
         found: dict[int, Loglikelihood] = {}
         for context, own in places.items():
             asked = self._request([Message("user", context)] if context else [], TARGET, settings)
-            known = self._runtime.condition_names  # settings of sampling mean nothing here
+            known = self._runtime.condition_names  # settings of sampling have no meaning here
             call = LoglikelihoodCall(
                 asked.messages,
                 {name: value for name, value in asked.settings.items() if name not in known},
@@ -185,7 +185,7 @@ class LiveSession:
         return reply
 
     async def _through_ledger(self, model: Model, request: GenerateRequest) -> Reply:
-        """Ask another role than the target; the same question once more within the sample is its next draw."""
+        """Ask another role than the target; a repeated question within the sample is its next draw."""
         asking = CallOrigin("generation", about_sample=True)
         question = question_key(model, request, asking)
         asking = asking._replace(draw=self._drawn[question])
@@ -279,7 +279,7 @@ class LiveSession:
 
 
 def _why_empty(reply: Reply) -> str:
-    """Return why a reply with an empty text has no answer."""
+    """Return why a reply with an empty text is not an answer."""
     if ENDLESS_THINKING in reply.flags:
         return "the model's thinking never ends, so there is no answer"
     if reply.completions and reply.completions[0].finish_reason == "tool_calls":
