@@ -29,7 +29,7 @@ class CommaList(NamedTuple):
 
 
 def with_commas(line: str) -> str:
-    """Return a line whose items stand between other signs (two or more of one kind, no comma) with commas there."""
+    """Return a line whose items are separated by other signs (two of one kind or more, no comma) with commas."""
     if "," in line or line.lstrip().startswith("|"):
         return line
     signs = [match[0].strip() for match in _INSTEAD.finditer(line)]

@@ -121,7 +121,7 @@ def _clean(item: str) -> str:
 
 
 def _labelled(text: str, field: str) -> list[str]:
-    """Return what stands on one line after `word:`, `Word 1:` and their like."""
+    """Return the text on one line after `word:`, `Word 1:` and similar labels."""
     label = re.compile(rf"(?<!\w){re.escape(field)}[ \t]{{0,9}}#?\d{{0,3}}[*_\"']{{0,3}}[ \t]{{0,9}}:([^,;|\n]+)", re.I)
     return [item for item in map(_clean, label.findall(text)) if _has_letter(item)]
 

@@ -102,7 +102,7 @@ def model_table(
 
 
 def model_rows(results: Sequence[RunResult]) -> list[ModelRow]:
-    """One row per model; a second run that has a column of the first's gets a row of its own."""
+    """Return one row per model; a second run with a column of the first gets a separate row."""
     merged: list[tuple[RunResult, ModelRow]] = []
     shared = namesakes(result.results for result in results)
     for result in results:

@@ -286,7 +286,7 @@ def _usable(aggregation: Aggregation, pairs: Pairs) -> Pairs:
 
 
 class _Comparison:
-    """One difference in the making."""
+    """The computation of one difference."""
 
     def __init__(
         self, aggregation: Aggregation, pairs: Pairs, numbers: tuple[float, float], scale: Scale, seed: int

@@ -1,1 +1,1 @@
-"""CreativityPrism: the tasks of arXiv:2510.20091v2 that can be had, and its dimensions over a run."""
+"""CreativityPrism: the available tasks of arXiv:2510.20091v2, and its dimensions over a run."""

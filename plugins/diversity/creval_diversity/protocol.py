@@ -68,7 +68,7 @@ def _items(value: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _single_objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a list that was cut, or that are on lines of their own."""
+    """Yield the objects of a list that was cut, or those on separate lines."""
     for found in _OBJECT.findall(text):
         try:
             item = json.loads(found)

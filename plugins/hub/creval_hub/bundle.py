@@ -46,7 +46,7 @@ def published_name(run: Run) -> str:
 
 
 def make_bundle(run: Run, folder: Path, *, texts: bool = True) -> Bundle:
-    """Prepare a run in a folder of its own; without `texts` its results and scores alone.
+    """Prepare a run in a separate folder; without `texts` only its results and scores.
 
     Raises RunError for an unfinished or damaged run, UsageError for a leak, and with `texts` for docs by reference.
     """

@@ -18,7 +18,7 @@ __all__ = ["pull_runs"]
 def pull_runs(
     repository: str, folder: Path, *, runs: Sequence[str] = (), revision: str | None = None
 ) -> list[tuple[Path, bool]]:
-    """Bring runs of a dataset repository into `folder`, each as a run folder of its own; all where none is named.
+    """Download runs of a dataset repository into `folder`, each as a separate run folder; all if none is named.
 
     Returns each folder with whether it is new: one that exists is left as it is. A folder appears when
     it is whole; what was loaded before an interruption is kept by the library. Raises UnknownNameError for a run that

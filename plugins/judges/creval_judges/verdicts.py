@@ -48,7 +48,7 @@ _MARKED = re.compile(
     re.IGNORECASE,
 )
 _OF = r"/|out\sof|over|sur|von|из|de|su|van"
-"""What stands between a number and the top of its scale, in several languages."""
+"""The words between a number and the top of its scale, in several languages."""
 _MAXIMUM = r"(?:max(?:imum)?|top|best)\.?(?:\sis)?:?|(?:on|of)\sa\sscale\s(?:of|to|up\sto)"
 _OTHER_SCALE = re.compile(
     r"\b\d{1,4}[-\s]point\s(?:\w{1,12}\s)?scale\b|\bscale\s(?:(?:of|to)|(?:of|from)\s\d+\s?(?:-|–|to))\s?\d",

@@ -70,7 +70,7 @@ def _serve(folders: Sequence[Path], html: Path | None, baselines: Path | None, p
         raise RunError("there is no folder", where=str(absent), fix=fix)
     with LiveServer(folders, port, baselines) as server:
         click.echo(server.url)
-        click.echo("Ctrl-C ends it; the runs go on.", err=True)
+        click.echo("Ctrl-C ends it; the runs continue.", err=True)
         if not no_open:
             _open(server.url)
         try:

@@ -19,7 +19,7 @@ from creval_page.sample_views import Seen, judge_calls, seen_samples, transcript
 __all__ = ["MOST", "PageSamples", "collect_samples", "cut"]
 
 MOST = 10_000
-"""Samples that a page holds at most; of more, so many are drawn."""
+"""The most samples of a page; of more samples, this number is drawn at random."""
 MOST_IMAGES = 24_000_000
 LARGEST_IMAGE = 4_000_000
 """Bytes of all images of a page, and of one."""

@@ -29,7 +29,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which samples are wanted; None lets all pass. `text` occurs in an answer, letter case aside."""
+    """The criteria of samples; None accepts all. `text` occurs in an answer, in any letter case."""
 
     task: str | None = None
     status: str | None = None

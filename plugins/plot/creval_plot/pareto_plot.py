@@ -20,7 +20,7 @@ __all__ = ["Against", "front", "pareto", "price"]
 Against = Literal["cost", "tokens"]
 _AXES = {"cost": "US dollars per 1,000 samples", "tokens": "tokens per sample"}
 _WIDE = 10
-"""From so many times the least value on the axis is logarithmic."""
+"""The ratio of largest to smallest value from which an axis is logarithmic."""
 
 
 def pareto(

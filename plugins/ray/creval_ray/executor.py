@@ -18,7 +18,7 @@ from creval_ray.settings import Settings
 __all__ = ["RayExecutor"]
 
 _MOST_LOSSES = 5
-"""When so many workers were lost over one work item, the item is at fault."""
+"""The number of workers lost over one work item from which the item is at fault."""
 
 
 class RayExecutor:

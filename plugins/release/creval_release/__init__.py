@@ -1,3 +1,3 @@
-"""Runs held against a release policy, and many runs in one ranked table."""
+"""Checks runs against a release policy, and ranks many runs in one table."""
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class BubblewrapSandbox:
             self._idle.put(worker)
 
     def _compile_once(self, executable: Executable, source: bytes, limits: Limits) -> CaseResult:
-        """Run the compiler, in a bubblewrap of its own that holds it."""
+        """Run the compiler, in a separate bubblewrap that contains it."""
         worker = Worker(replace(self._manner, nested=False), compiler_mounts())
         try:
             return worker.run(executable, [source], limits)[0]

@@ -69,7 +69,7 @@ class Started:
         return os.pread(self.complaints, 4000, 0).decode("utf-8", "replace").strip()
 
     def end(self, patience: float = 0.0) -> None:
-        """Kill it with everything within, unless it ends by itself within so many seconds."""
+        """Kill it with everything inside, unless it ends by itself within this many seconds."""
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:

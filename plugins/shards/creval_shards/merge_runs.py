@@ -98,7 +98,7 @@ def merge_runs(folders: Sequence[Path], output: Path, command: str = "") -> Merg
 
 @contextmanager
 def _new_folder(output: Path) -> Iterator[RunFolder]:
-    """Yield a hidden folder that is put in the place of `output` at the end, and goes where that is not reached."""
+    """Yield a hidden folder that becomes `output` at the end, or is removed if the end is not reached."""
     try:
         taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
     except OSError as error:

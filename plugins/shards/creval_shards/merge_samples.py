@@ -41,7 +41,7 @@ _BUFFER = 1 << 20
 
 
 class LinePlace(NamedTuple):
-    """Where a line stands: in the file of a part, from this byte on, so many bytes."""
+    """The position of a line: the file of a part, the line's first byte, and its length in bytes."""
 
     part: int
     start: int
@@ -67,7 +67,7 @@ class LineTable:
         return len(self.ranks)
 
     def found(self, row: int) -> LinePlace:
-        """Return where the line of a row of the table stands."""
+        """Return the position of the line of a table's row."""
         return LinePlace(self.parts[row], self.starts[row], self.lengths[row])
 
     def order(self) -> Ints:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class SharedLoop:
-    """Several runs at once: each is opened in a thread of its own, one thread at a time, and works in one event loop.
+    """Runs several runs at once: each is opened in its own thread, one after the other, and all share one event loop.
 
     So whatever their models share (limits, a budget) is used from one loop alone.
     """
@@ -30,7 +30,7 @@ class SharedLoop:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run to the end in the loop; other threads go on meanwhile. Raises KeyboardInterrupt if it was stopped."""
+        """Run to the end in the loop, while other threads continue. Raises KeyboardInterrupt if it was stopped."""
         token = DRIVER.set(None)  # what the work starts is no run
         future = asyncio.run_coroutine_threadsafe(self._watched(work), self._loop)
         self.lock.release()

@@ -1,4 +1,4 @@
-"""The runs of a run file: each is made, resumed, or left as it is."""
+"""The runs of a run file: each is started, resumed, or left unchanged."""
 
 from __future__ import annotations
 

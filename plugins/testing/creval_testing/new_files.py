@@ -34,7 +34,7 @@ _PLACES: Mapping[str, str] = {
     "test_scorer.py.txt": "tests/test_scorer.py",
     "workflows/test.yml.txt": ".github/workflows/test.yml",
 }
-"""What stands here, and where it goes."""
+"""The files of a template, and their destinations."""
 
 
 def new_plugin(name: str, folder: Path, licence: str, author: str) -> Sequence[Path]:

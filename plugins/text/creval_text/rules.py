@@ -111,7 +111,7 @@ def count_sentences(text: str) -> int:
 
 
 def _paragraphs(text: str, given: Arguments) -> list[str]:
-    """Return the paragraphs: what stands between blank lines, or between dividers."""
+    """Return the paragraphs: the texts between blank lines, or between dividers."""
     divider = given.get("divider")
     parts = re.split(r"\n\s*\n", text) if divider is None else text.split(divider)
     return [part.strip() for part in parts if part.strip()]
@@ -372,7 +372,7 @@ def read_rules(given: Any, depth: int = 0) -> tuple[Rule, ...]:
 
 
 def read_rule(given: Any, depth: int = 0) -> Rule:
-    """Return a rule as it is written. Raises UsageError, saying what is wrong and what is nearest."""
+    """Return a rule as written. Raises UsageError with the fault and the nearest valid word."""
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):

@@ -64,7 +64,7 @@ def _read(clue: str, number: str, route: str) -> Parsed:
 
 
 class GuessedWords:
-    """Reads the words and phrases of each paragraph: between commas and colons, on lines of their own, in brackets.
+    """Reads the words and phrases of each paragraph: between commas and colons, on separate lines, in brackets.
 
     Lines of words that are not chosen (`Not chosen: ...`) are left out. Which of the phrases are words of the board is
     for the scorer to say.

@@ -85,7 +85,7 @@ class Population:
         return sorted(self._members)
 
     def drawn(self, most: int, seed: int) -> list[str]:
-        """Return at most so many queries, drawn by the seed: the same for every run."""
+        """Return at most `most` queries, drawn by the seed: the same for every run."""
         docs = sorted(self._members)
         return sorted(random.Random(seed).sample(docs, min(most, len(docs))))
 

@@ -1,3 +1,3 @@
-"""The queries: those of our own with their judged paths, the published set, and what is wrong with a wording."""
+"""The queries: our own with their judged paths, the published set, and checks of their wording."""
 
 from __future__ import annotations

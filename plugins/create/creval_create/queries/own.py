@@ -1,4 +1,4 @@
-"""The twenty queries of our own, and the hand-made paths to them with their judgements."""
+"""Our own twenty queries, and the hand-made paths to them with their judgements."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _entry(part: str, at: int) -> tuple[Any, int]:
 
 
 def _listed(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
-    """Paths without numbers: lists of lists, wherever they stand."""
+    """Paths without numbers: lists of lists, anywhere in the text."""
     found = _TWO_OPEN.search(part)
     count = 0
     while found and work > 0:

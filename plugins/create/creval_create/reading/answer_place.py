@@ -1,4 +1,4 @@
-"""Where in a reply the answer stands."""
+"""Finds the answer in a reply."""
 
 from __future__ import annotations
 

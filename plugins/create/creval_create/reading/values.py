@@ -92,7 +92,7 @@ def _items(text: str, start: int, depth: int) -> tuple[list[Any], int]:
 
 
 def _separated(text: str, at: int, closing: str, lists: bool) -> int:
-    """Pass over the comma after an item; return where the next one, or the closing bracket, stands."""
+    """Skip the comma after an item; return the position of the next item, or of the closing bracket."""
     at = _skip(text, at)
     sign = text[at : at + 1]
     if sign == ",":

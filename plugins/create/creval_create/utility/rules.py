@@ -1,4 +1,4 @@
-"""How a set of paths is scored: every reading of the paper as a setting of its own."""
+"""How a set of paths is scored: every reading of the paper is a setting."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _name(details: Mapping[int, Mapping[str, Any]], wanted: str | None) -> str:
 
 
 def _read(file: Path) -> Mapping[tuple[str, ...], float]:
-    """Return qualities by task, condition, doc and repeat; an empty task or condition stands for all."""
+    """Return qualities by task, condition, doc and repeat; an empty task or condition means all."""
     found: dict[tuple[str, ...], float] = {}
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:

@@ -87,7 +87,7 @@ def check_output(output: Path | None, overwrite: bool) -> None:
 
 
 class OutputFile(click.Path):
-    """A file to be written. An empty text is none: it would stand for the current folder."""
+    """A file to write. An empty text, which would mean the current folder, is refused."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)

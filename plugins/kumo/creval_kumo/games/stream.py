@@ -1,4 +1,4 @@
-"""A random stream of our own: the same numbers from the same words on every machine, Python and hash seed."""
+"""Our own random stream: the same numbers from the same words on every machine, Python version and hash seed."""
 
 from __future__ import annotations
 

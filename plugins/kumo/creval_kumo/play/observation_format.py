@@ -11,7 +11,7 @@ _DIGITS = 17  # enough to tell any two floats apart
 
 
 def shown_observation(action: GameAction, observation: Observation) -> str:
-    """Return a label as it is, a number with its unit and as few decimals (at least one) as it can have.
+    """Return a label unchanged, a number with its unit and as few decimals as possible (at least one).
 
     A model is told all 17 digits. A person gets the shortest rounding that matches the same outcomes: the same
     information, in a form that can be read.

@@ -1,3 +1,3 @@
-"""Fifteen problems of our own, for use without the network: each with five solutions and a gold answer."""
+"""Our own fifteen problems, for use without the network: each with five solutions and a gold answer."""
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ __all__ = ["Run", "runs"]
 
 
 class Run(NamedTuple):
-    """One run of a program: its standard input, and the words that it is to print."""
+    """One run of a program: its standard input, and the words that it should print."""
 
     stdin: bytes
     words: tuple[str, ...]

@@ -40,7 +40,7 @@ class Memory:
         self._vectors: list[np.ndarray] = []
 
     def copy(self) -> Memory:
-        """Return a memory of its own with the same fragments."""
+        """Return a copy of the memory with the same fragments."""
         other = Memory(self._embedding, self._similarity)
         other._fragments, other._vectors = list(self._fragments), list(self._vectors)
         return other

@@ -35,7 +35,7 @@ _POINT_WORDS = 8
 """A beginning is divided into at most `_POINTS`, and not into shorter ones than these."""
 _QUERIES = 2
 _CHARACTERS = 6
-"""A word has about so many, with its blank."""
+"""About the characters of a word, with its blank."""
 _ANSWER = "Reply with one JSON object and nothing else. "
 
 

@@ -28,7 +28,7 @@ _WORD_STOP = re.compile(r"\bSTOP\b")
 _UNKNOWN = -1000.0
 _MOST_LABELS = 2
 _SHORT = 10
-"""Below so many characters any spelling of "stop" counts as one."""
+"""The length below which any spelling of "stop" counts as one."""
 
 
 @dataclass(frozen=True, slots=True)

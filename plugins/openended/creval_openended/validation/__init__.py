@@ -1,1 +1,1 @@
-"""Judges held against people: agreement, rejection by confidence, thresholds, and what judging costs."""
+"""Judges compared with people: agreement, rejection by confidence, thresholds, and the cost of judging."""

@@ -22,7 +22,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Turn the text by so many pages."""
+    """Turn the text by a number of pages."""
 
     by: int
 

@@ -1,4 +1,4 @@
-"""Waits within the sandbox, interpreter warm, and gives each program namespaces of its own.
+"""Waits inside the sandbox with a running interpreter, and gives each program separate namespaces.
 
 It is handed descriptors only: no program, input or result is ever in its memory. Where nested namespaces are
 refused (`nested` false) it serves a single program itself; where it may hold no capability (`capable` false), one case.

@@ -113,7 +113,7 @@ print(json.dumps({"failures": failures, "modules": sorted(set(sys.modules) - bef
 
 
 def discovery(subject: Subject) -> Iterator[str]:
-    """Finding the plugin imports no heavy library and prints nothing; seen from a process of its own."""
+    """Finding the plugin imports no heavy library and prints nothing; checked in a separate process."""
     environment = {key: value for key, value in os.environ.items() if key != "CREVAL_PLUGINS"}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     command = [sys.executable, "-c", _FIND, subject.name]

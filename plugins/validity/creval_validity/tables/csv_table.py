@@ -24,7 +24,7 @@ Rename = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a row stands, for messages."""
+    """The position of a row, for messages."""
 
     file: str
     line: int
