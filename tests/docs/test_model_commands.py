@@ -6,6 +6,7 @@ and one repeat, and encoders that are at hand in place of those that are fetched
 
 from __future__ import annotations
 
+import functools
 import http.server
 import importlib.util
 import json
@@ -14,7 +15,7 @@ import re
 import shlex
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ ELSEWHERE = {
 the web or may not be shipped."""
 
 
-def commands(page: Path) -> list[str]:
+@functools.cache
+def commands(page: Path) -> Sequence[str]:
     """Return the commands of a page that ask a model which is not on this machine."""
     found = []
     whole = re.sub(r" *\\\n *", " ", page.read_text(encoding="utf-8"))  # a command may go on a line below
@@ -66,7 +68,8 @@ def commands(page: Path) -> list[str]:
     return found
 
 
-def own_commands(page: Path) -> list[str]:
+@functools.cache
+def own_commands(page: Path) -> Sequence[str]:
     """Return the commands of a page that no page before it has: none is run twice."""
     before = {text for earlier in PAGES[: PAGES.index(page)] for text in commands(earlier)}
     return [text for text in dict.fromkeys(commands(page)) if text not in before]

@@ -224,7 +224,7 @@ def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp
 
     The server counts the requests: a sample is asked again only where it was in flight at a kill.
     """
-    task = make_task(docs=100, repeats=4, conditions="conditions: {temperature: [0.5, 1.5]}")
+    task = make_task(docs=70, repeats=4, conditions="conditions: {temperature: [0.5, 1.5]}")
     draw = random.Random(4)
     output = tmp_path / "killed"
     kills = 0
@@ -247,12 +247,12 @@ def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp
         resume(output)
         asked = len(server.requests)
         undisturbed = run_new([task], MODEL, options(base_url=server.url, output=tmp_path / "whole"))
-    assert asked <= 800 + 20 * 4
+    assert asked <= 560 + 20 * 4
     held = keys_with_condition(output)
-    assert len(held) == 800
+    assert len(held) == 560
     assert held == keys_with_condition(tmp_path / "whole")
     assert normal(results(output)) == normal(results(tmp_path / "whole"))
-    assert undisturbed.results["tasks"][0]["counts"]["scored"] == 800
+    assert undisturbed.results["tasks"][0]["counts"]["scored"] == 560
     replayed = run_new([task], f"replay/{output}", options(output=tmp_path / "replayed"))
     assert replayed.results["tasks"][0]["metrics"] == undisturbed.results["tasks"][0]["metrics"]
 

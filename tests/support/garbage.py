@@ -14,7 +14,8 @@ class FrozenHeap:
     """After each file of tests, collects its garbage and sets what is left (modules, loaded models) aside for good."""
 
     def pytest_collection_finish(self) -> None:
-        """Set aside what was imported and collected."""
+        """Set aside what was imported and collected, and look for garbage less often: that took a twentieth of all."""
+        gc.set_threshold(30_000, 20, 20)
         gc.collect()
         gc.freeze()
 

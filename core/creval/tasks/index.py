@@ -67,6 +67,7 @@ class TaskIndex:
         self._plugins = plugins
         self._extra = tuple(Path(path) for path in extra)
         self._found: tuple[list[TaskEntry], list[Problem]] | None = None
+        self._headers: Sequence[TaskHeader] | None = None
         self._documents: dict[Path, Document] = {}
         self.collections = Collections(plugins)
 
@@ -74,9 +75,11 @@ class TaskIndex:
 
     def headers(self) -> Sequence[TaskHeader]:
         """Return the head of every task and suite, sorted by name, neither checked nor resolved."""
-        included: dict[Path, Mapping[str, Any]] = {}
-        headers = [read_header(entry.head, entry.plugin, self, included) for entry in self._entries()]
-        return sorted(headers, key=lambda header: (header.name, header.plugin))
+        if self._headers is None:
+            included: dict[Path, Mapping[str, Any]] = {}
+            headers = [read_header(entry.head, entry.plugin, self, included) for entry in self._entries()]
+            self._headers = sorted(headers, key=lambda header: (header.name, header.plugin))
+        return self._headers
 
     def problems(self) -> Sequence[Problem]:
         """Return the files in task folders that are neither task nor suite."""
