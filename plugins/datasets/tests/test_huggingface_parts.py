@@ -114,7 +114,7 @@ def test_parts_and_rows_are_chosen(hub: HubServer, tmp_path: Path) -> None:
     assert "compares the field 'word', 'hard test 0', with 3 (min)" in text
     assert "names the field 'language', which the data do not have; they have word, n, lang" in field
     assert "no row fits `where`" in nothing and "no column 'm'; they have word, n, lang" in column
-    assert "a column 'n' of their own" in taken and "origin: subset" in taken
+    assert "already have a column 'n'" in taken and "origin: subset" in taken
     assert new["rows"] == [{"text": "hard test 0"}]
     for said in twice:
         assert "`columns` takes the column 'word' twice, as text and copy" in said and "fields: {copy: text}" in said

@@ -146,7 +146,7 @@ def trusting() -> ResourceOptions:
 def test_an_encoder_s_own_code_runs_after_the_flag_alone(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     folder = own_module(make(tmp_path), mark)
-    with pytest.raises(UsageError, match=r"(?s)brings program code of its own.*--trust-remote-code"):
+    with pytest.raises(UsageError, match=r"(?s)comes with its own program code.*--trust-remote-code"):
         SentenceTransformersEmbedding(str(folder), OFFLINE).embed(["a brick"])
     assert not mark.exists()
     assert SentenceTransformersEmbedding(str(folder), trusting()).embed(["a brick"]).shape == (1, 16)
@@ -156,7 +156,7 @@ def test_an_encoder_s_own_code_runs_after_the_flag_alone(tmp_path: Path) -> None
 def test_an_entailment_model_s_own_code_runs_after_the_flag_alone(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     folder = own_classifier(tmp_path, mark)
-    with pytest.raises(UsageError, match=r"(?s)brings program code of its own.*--trust-remote-code"):
+    with pytest.raises(UsageError, match=r"(?s)comes with its own program code.*--trust-remote-code"):
         TransformersEntailment(str(folder), OFFLINE).predict([("a", "brick")])
     assert not mark.exists()
     assert TransformersEntailment(str(folder), trusting()).predict([("a", "brick")]).shape == (1, 3)
