@@ -182,10 +182,12 @@ def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
 
 def proxy_for(url: str) -> str | None:
     """Return the proxy through which the environment sends calls to this address, None where it is called directly."""
+    if is_loopback(url):
+        return None
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
-    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
+    if proxy_bypass(parts.hostname or ""):
         return None
     proxies = getproxies()
     return proxies.get(parts.scheme) or proxies.get("all")

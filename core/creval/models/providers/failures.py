@@ -13,6 +13,7 @@ from time import time
 from typing import Any, NamedTuple
 
 from creval.errors import ContextLengthError, FatalModelError, ModelError, RetryableModelError
+from creval.lazy_pattern import lazy_pattern
 from creval.models.providers.chat_request import LIMITS
 from creval.models.secrets import redact
 from creval.types.messages import GenerateRequest
@@ -20,7 +21,7 @@ from creval.types.messages import GenerateRequest
 __all__ = ["Caller", "Failure", "declined", "error_of", "explain", "failure_in", "plain_text", "refused_setting"]
 
 
-_REFUSED = re.compile(
+_REFUSED = lazy_pattern(
     r"(?i)not (?:currently |yet |be )?(?:support|allow|permit|accept|enabled|available|valid|compatible|implemented)"
     r"|(?:un|in|dis)(?:supported|valid|allowed|compatible|recognized|recognised|known|expected)|deprecated"
     r"|no longer|removed|cannot|can not|can't|doesn't|don't|isn't|aren't|may only|must"
@@ -31,7 +32,7 @@ _REFUSED = re.compile(
     r"|(?:above|below) (?:the )?m(?:ax|in)imum|less than or equal|greater than or equal|refuse|reject"
 )
 
-_CONFLICT = re.compile(
+_CONFLICT = lazy_pattern(
     r"(?i)\bboth\b|together|conflict|mutually exclusive|only one"
     r"|either\b.*\bor\b|at the same time|simultaneous|combin|exclusive"
     r"|\bone of\b.*\b(?:or|and)\b|(?:alter|modify|set|specify|use)(?:ing)? [`'\"\w]+ or [`'\"\w]+,? but not"
@@ -43,21 +44,21 @@ _NAMED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\
     |['"`](?P<b>[a-z_][a-z_.]{1,40})['"`]?\s*(?::\s*)?(?:is|are|does)\s+(?:not\s+(?:support|allow)|unsupported)
     |does\s+not\s+support\s+param(?:eter)?s?:?\s*\[?['"`](?P<c>[a-z_]{2,40})"""
 
-_INSTEAD = re.compile(r"(?i)(?:use|with|by|set|to)\s+['\"`]?(max_(?:completion|output|new)_tokens)\b")
+_INSTEAD = lazy_pattern(r"(?i)(?:use|with|by|set|to)\s+['\"`]?(max_(?:completion|output|new)_tokens)\b")
 
-_CONTEXT_SETTINGS = re.compile(
+_CONTEXT_SETTINGS = lazy_pattern(
     r"(?i)context[ _](?:length|window|size)|maximum (?:input|sequence|model) length|too (?:large|long)\b.*context"
     r"|(?:prompt|input|messages?) (?:is|are) too (?:large|long)"
 )
 
 _PLAIN_WORDS = frozenset({"stop", "seed", "n", "user", "store", "tools", "modalities", "reasoning", "thinking"})
 
-_CONTENT = re.compile(
+_CONTENT = lazy_pattern(
     r"(?i)\b(?:messages?|content|prompts?|inputs?|questions?|images?|texts?|file|string|answer|response|completion)\b"
 )
 """Words of an error about what was asked: there, temperature is a setting only where it is written as one."""
 
-_PLACE_IN_MESSAGES = re.compile(r"(?i)\b(?:messages|contents|input|prompt)[.\[]\s?['\"]?\d")
+_PLACE_IN_MESSAGES = lazy_pattern(r"(?i)\b(?:messages|contents|input|prompt)[.\[]\s?['\"]?\d")
 
 _CALLED = r"(?:parameters?|arguments?|fields?|propert(?:y|ies)|settings?|options?|inputs?)"
 
@@ -163,12 +164,12 @@ _CONTEXT_SIZE = r"(?i)(?:context|model|sequence)[^.\d]{0,60}?(?:length|window|si
 
 _REQUEST_TOO_LARGE = r"(?i)\brequest (?:is )?too large\b"
 
-_TOO_HIGH = re.compile(
+_TOO_HIGH = lazy_pattern(
     r"(?i)max_?(?:completion_|new_|output_)?tokens\b.*(?:too (?:large|high|big|many)|at most|exceed|greater than"
     r"|maximum|less than|above|up to|<=|> ?\d|range|between|limit of)"
     r"|(?:exceed|above|over|larger than)\w* .*max_\w*tokens"
 )
-_MOST_TOKENS = re.compile(
+_MOST_TOKENS = lazy_pattern(
     r"(?i)(?:at most|less than or equal to|up to|maximum (?:of|value of|is|allowed)|limit of|>|<=|[\[(] ?\d+ ?,"
     r"|between \d+ and|max(?:imum)?(?: value)?:)\D{0,25}?(\d{2,9})"
 )

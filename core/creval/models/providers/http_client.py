@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +21,7 @@ from pyreqwest.request import StreamRequest
 from pyreqwest.response import Response
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
+from creval.lazy_pattern import lazy_pattern
 from creval.models.providers.failures import Caller
 from creval.models.secrets import redact
 
@@ -36,8 +36,8 @@ _CONNECTING = "client error (Connect)"
 CERTIFICATES = "SSL_CERT_FILE"
 """The variable that names a file of certificates to trust, next to those of the system."""
 _OF_AUTHORITY = "CaUsedAsEndEntity"
-_TOO_MANY_FILES = re.compile(r"\(os error 2[34]\)")
-_TLS = re.compile(r"(?:invalid peer certificate|received (?:corrupt|fatal|unexpected)|peer (?:is|misbehaved))")
+_TOO_MANY_FILES = lazy_pattern(r"\(os error 2[34]\)")
+_TLS = lazy_pattern(r"(?:invalid peer certificate|received (?:corrupt|fatal|unexpected)|peer (?:is|misbehaved))")
 """How causes begin that another try does not change: the server speaks no TLS, or no TLS that this client accepts."""
 
 
