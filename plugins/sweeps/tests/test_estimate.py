@@ -193,7 +193,7 @@ def test_a_role_behind_a_resource_has_figures_too(options, monkeypatch):
     assert judge.calls == (2 * 2 * 18, 2 * 10 * 90 * 2)
     assert judge.input_tokens.low > 18 * 50 and judge.input_tokens.high > judge.input_tokens.low
     assert judge.output_tokens == (2 * 2 * 18, None)  # nothing limits what the judge may say
-    assert not [note for note in found.notes if "come on top" in note]
+    assert not [note for note in found.notes if "are additional" in note]
 
 
 def test_calls_that_the_answers_alone_decide_are_not_known(install, tmp_path, options, monkeypatch):
