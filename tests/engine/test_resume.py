@@ -388,9 +388,8 @@ def test_resuming_reads_each_saved_row_as_often_as_it_must(make_task, server, op
     task = make_task(docs=6, repeats=2)
     made = creval.run([task], MODEL, options(base_url=server.url))
     read: Counter[str] = Counter()
-    decode, look, doc_at = Line.record, Line.quick, Dataset.__getitem__
+    decode, doc_at = Line.record, Dataset.__getitem__
     monkeypatch.setattr(Line, "record", lambda line: read.update([line.path.parent.name]) or decode(line))
-    monkeypatch.setattr(Line, "quick", lambda line: read.update([line.path.parent.name]) or look(line))
     monkeypatch.setattr(Dataset, "__getitem__", lambda data, index: read.update(["docs"]) or doc_at(data, index))
     again = resume(made.folder)
     assert read == {"samples": 12, "scores": 12}
