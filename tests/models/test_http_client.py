@@ -186,6 +186,11 @@ def test_a_certificate_of_ones_own_is_trusted_where_the_variable_names_it(
         assert send(url).body == b"abc"
         with pytest.raises(FatalModelError, match=r"(?i)not valid for name"):
             send(url.replace("127.0.0.1", "localhost"))
+        broken = tmp_path / "broken.pem"
+        broken.write_text("-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n")
+        monkeypatch.setenv("SSL_CERT_FILE", str(broken))
+        with pytest.raises(UsageError, match="SSL_CERT_FILE: the file of certificates holds what is no certificate"):
+            send(url)
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
         with pytest.raises(UsageError, match="SSL_CERT_FILE: the file of certificates cannot be read"):
             send(url)

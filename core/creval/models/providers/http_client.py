@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from pyreqwest.client import Client, ClientBuilder
-from pyreqwest.exceptions import PyreqwestError, RequestTimeoutError
+from pyreqwest.exceptions import BuilderError, PyreqwestError, RequestTimeoutError
 from pyreqwest.http import HeaderMap
 from pyreqwest.multipart import FormBuilder
 from pyreqwest.proxy import ProxyBuilder
@@ -118,10 +118,12 @@ class HttpClient:
         builder = builder.read_timeout(limit) if large else builder.timeout(limit)
         if self._proxy is not None:
             builder = builder.proxy(self._proxy_builder())
-        if trusted := os.environ.get(CERTIFICATES):
-            builder = builder.add_root_certificate_pem(_pem(trusted))
         try:
+            if trusted := os.environ.get(CERTIFICATES):
+                builder = builder.add_root_certificate_pem(_pem(trusted))
             client = self._clients[large] = builder.build()
+        except BuilderError:
+            raise _bad_certificates("holds what is no certificate") from None
         except RuntimeError:
             raise UsageError(
                 "no model can be asked in a fork of a process that has asked one",
@@ -169,12 +171,9 @@ class HttpClient:
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def _too_late(self, error: RequestTimeoutError) -> ModelError:
-        connecting = _CONNECTING in _causes(error)
-        what = (
-            f"no connection within {CONNECT_SECONDS:g} s"
-            if connecting
-            else f"no answer within {self._limits.seconds:g} s"
-        )
+        what = f"no answer within {self._limits.seconds:g} s"
+        if _CONNECTING in _causes(error):
+            what = f"no connection within {CONNECT_SECONDS:g} s"
         return RetryableModelError(what, where=self._caller.where)
 
     def _failure(self, error: PyreqwestError) -> ModelError:
@@ -198,8 +197,12 @@ def _pem(file: str) -> bytes:
     try:
         return Path(file).read_bytes()
     except OSError as error:
-        what = f"the file of certificates cannot be read: {error.strerror}"
-        raise UsageError(what, where=CERTIFICATES, fix="Name a file in PEM form, or unset the variable.") from None
+        raise _bad_certificates(f"cannot be read: {error.strerror}") from None
+
+
+def _bad_certificates(what: str) -> UsageError:
+    fix = "Name a file of certificates in PEM form, or unset the variable."
+    return UsageError(f"the file of certificates {what}", where=CERTIFICATES, fix=fix)
 
 
 def _causes(error: PyreqwestError) -> list[str]:
