@@ -169,8 +169,8 @@ def test_a_path_that_is_no_folder_keeps_no_run_from_its_end(make_task, server, o
 def test_repeats_beyond_a_byte_are_in_checkpoints_too(make_task, server, options, monkeypatch):
     folder = creval.run([make_task(docs=1, repeats=258)], MODEL, options(base_url=server.url)).folder
     before, read = read_results(folder), []
-    quick = Line.quick
-    monkeypatch.setattr(Line, "quick", lambda line: read.append(line) or quick(line))
+    record = Line.record
+    monkeypatch.setattr(Line, "record", lambda line: read.append(line) or record(line))
     resume(folder)
     assert not read and read_results(folder) == before
 
