@@ -6,7 +6,7 @@ __all__ = ["bits"]
 
 
 def bits(mask: int) -> list[int]:
-    """The numbers of the bits set in `mask`, ascending."""
+    """Return the numbers of the bits set in `mask`, ascending."""
     found = []
     while mask:
         low = mask & -mask

@@ -1,4 +1,4 @@
-"""What the plugin brings; names only, nothing heavy is imported."""
+"""Registers the plugin's components by name, without importing anything heavy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ENDS: Mapping[str, Any] = {"success_rate": "0/1", "parse_error_rate": "0/1"}
 
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
-    """The task files of this plugin."""
+    """Return the task files of this plugin."""
     return [Path(__file__).parent / "tasks"]
 
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Commands under `creval kumo`."""
+    """Return the commands under `creval kumo`."""
     return {
         "book": "creval_kumo.cli.book:book",
         "configure": "creval_kumo.cli.configure:configure",
@@ -39,7 +39,7 @@ def creval_commands() -> Mapping[str, str]:
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the game, its parser and scorers, where games come from, the players and the analyses."""
+    """Register the game, its parser and scorers, the sources of games, the players and the analyses."""
     _register_game(registry)
     _register_data(registry)
     by_tools = params.schema(tools=params.flag(about="answer by calls of tools, as kumo.tools has them"))

@@ -1,4 +1,4 @@
-"""Other benchmarks' scores from a CSV file, and whose models they are."""
+"""Scores of other benchmarks from a CSV file, matched to our models."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def _number(cell: str, where: str) -> float:
 def match_models(ours: Sequence[str], theirs: Sequence[str], aliases: Sequence[str]) -> dict[str, str]:
     """Return our model -> model of the table, for those that match.
 
-    `aliases` are texts OURS=THEIRS and come first; then equal names; then a name of the table that equals the last part
-    of our models (`openai/gpt-4o` and `GPT-4o`), letter case aside, where it is the only such pair. Raises UsageError
-    for an alias that names no model.
+    `aliases` are texts OURS=THEIRS and come first; then equal names; then a name in the table that equals the last part
+    of our name regardless of case (`openai/gpt-4o` and `GPT-4o`), if that pair is unique. Raises UsageError if an
+    alias names no model.
     """
     found: dict[str, str] = {}
     for text in aliases:

@@ -22,7 +22,7 @@ class Correlation:
     """Pearson's r over the `n` models that have both numbers; None if it is undefined (`reason` says why).
 
     `p` is two-sided by Student's t with n - 2 degrees of freedom, `low` and `high` the ends of the 95 % interval by
-    Fisher's z (None with three models, whose z has no variance).
+    Fisher's z (None with three models, since the variance of z is undefined).
     """
 
     n: int
@@ -34,7 +34,7 @@ class Correlation:
 
 
 def correlate(ours: Mapping[str, float], theirs: Mapping[str, float]) -> Correlation:
-    """Return the correlation over the models that both hold."""
+    """Return the correlation over the models in both."""
     models = sorted(ours.keys() & theirs.keys())
     n = len(models)
     if n < _FEWEST:

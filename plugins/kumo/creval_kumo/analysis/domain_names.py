@@ -1,4 +1,4 @@
-"""The domains that an analysis is asked about."""
+"""The domains chosen for an analysis."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def texts(value: object) -> list[str]:
 
 
 def chosen_domains(value: object) -> list[Domain]:
-    """Return the domains named, of the shipped ones or of files.
+    """Return the named domains, shipped or read from files.
 
     Raises UnknownNameError, or DomainError for a domain with faults.
     """
@@ -43,5 +43,5 @@ def chosen_domains(value: object) -> list[Domain]:
 
 def _domain(name: str) -> Domain:
     if name.endswith((".yaml", ".yml")):
-        return load_domain_file(Path(name), PLAYABLE_RULES)  # an analysis needs no full-sized domain
+        return load_domain_file(Path(name), PLAYABLE_RULES)  # analyses accept small domains
     return load_domain(name)

@@ -1,12 +1,12 @@
-"""How often answers cannot be read, and how many tokens a game takes, by model and difficulty.
+"""Parse-error rates and tokens per game, by model and difficulty.
 
-Source: paper 002, "Statistical study of KUMO", Fig. 6a and b: both are averaged over domains, so each domain counts the
-same however many games it has. Tokens are input and output of all calls of a game. A parse error is, as in the
-released code, an answer that could not be read, was cut at the token limit, or was refused.
+Source: paper 002, "Statistical study of KUMO", Fig. 6a and b. Both are averaged over domains, so each domain has the
+same weight, regardless of its number of games. Tokens are the input and output of all calls of a game. As in the
+released code, a parse error is an answer that could not be parsed, was cut at the token limit, or was refused.
 
-The published runs give the paper's numbers (2,937.00 to 8,121.88 tokens, mean 6,126.35, in easy games; 5,395.78 to
-22,605.71, mean 16,002.93, in hard ones, where .92 comes out), but its text puts them to other models than the runs: the
-least, for instance, belong to Qwen2.5-3B-Instruct.
+The published runs reproduce the paper's numbers (2,937.00 to 8,121.88 tokens, mean 6,126.35, in easy games; 5,395.78 to
+22,605.71, mean 16,002.93, in hard ones, where we get .92), but the paper's text attributes them to other models than
+the runs do: the smallest number, for instance, belongs to Qwen2.5-3B-Instruct.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["GameCost", "Rates", "rates"]
 
 @dataclass(frozen=True, slots=True)
 class GameCost:
-    """What one try at one game took, and whether it ended with an answer that could not be read."""
+    """The tokens of one try at one game, and whether it ended with a parse error."""
 
     model: str
     difficulty: str
@@ -32,7 +32,7 @@ class GameCost:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Means over domains for one model and difficulty. `parse_errors` is a share, 0 to 1; `tokens` a mean a game."""
+    """Means over domains for one model and difficulty: `parse_errors` is a share, 0 to 1; `tokens` is per game."""
 
     model: str
     difficulty: str

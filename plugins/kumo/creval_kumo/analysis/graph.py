@@ -1,10 +1,10 @@
-"""The domain graph: which truths actions bring together, and the communities they form.
+"""The domain graph: which truths share an action, and their communities.
 
-Source: paper 002, "Domain graph visualization": truths are joined that co-occur within the state mappings of one
-action; Louvain communities (Blondel et al., 2008) by modularity, Eq. 5. Read here as: an edge joins two truths where
-some action has both among the truths that its states rule out, in the same state or in different ones. Some domains,
-the authors' FantasyEnv among them, are complete graphs by that. With `join="state"` only truths that one state rules
-out together are joined. Edges have no weight: in Eq. 5 m is the number of edges and k a node's degree.
+Source: paper 002, "Domain graph visualization": an edge joins truths that co-occur within the state mappings of one
+action; Louvain communities (Blondel et al., 2008) by modularity, Eq. 5. We read this as: an edge joins two truths if
+the states of some action rule out both, in the same state or in different ones. By this definition some domains,
+including the authors' FantasyEnv, are complete graphs. With `join="state"` an edge joins only truths that one state
+rules out together. Edges have no weight: in Eq. 5 m is the number of edges and k a node's degree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DomainGraph:
     edges: frozenset[tuple[str, str]]
 
     def neighbours(self) -> dict[str, list[str]]:
-        """The neighbours of each truth, sorted."""
+        """Return the neighbours of each truth, sorted."""
         near: dict[str, list[str]] = {truth: [] for truth in self.truths}
         for a, b in sorted(self.edges):
             near[a].append(b)
@@ -40,7 +40,7 @@ class DomainGraph:
 
 
 def domain_graph(domain: Domain, join: Join = "action") -> DomainGraph:
-    """Return the graph of a domain; truths that no action rules out stand alone."""
+    """Return the graph of a domain; truths that no action rules out are isolated nodes."""
     truths = tuple(truth.name for truth in domain.truths)
     edges: set[tuple[str, str]] = set()
     for action in domain.actions:
@@ -51,7 +51,7 @@ def domain_graph(domain: Domain, join: Join = "action") -> DomainGraph:
 
 
 def components(graph: DomainGraph) -> list[tuple[str, ...]]:
-    """Return the connected components by depth-first search, in the order of their first truth, each in this order."""
+    """Return the connected components by depth-first search, ordered by first truth, truths in the domain's order."""
     near = graph.neighbours()
     seen: set[str] = set()
     found = []
@@ -70,10 +70,10 @@ def components(graph: DomainGraph) -> list[tuple[str, ...]]:
 
 
 def communities(graph: DomainGraph, seed: int) -> list[tuple[str, ...]]:
-    """Return the Louvain communities, the largest first (ties by name), each sorted. The same for the same seed.
+    """Return the Louvain communities, the largest first (ties by name), each sorted. Deterministic for a given seed.
 
-    Needs networkx. Nodes and edges enter it in sorted order, so that neither the order of the file nor the hash seed of
-    the process matters.
+    Requires networkx. Nodes and edges are added in sorted order, so the result depends on neither the order of the
+    file nor the hash seed.
     """
     import networkx
 
@@ -85,10 +85,10 @@ def communities(graph: DomainGraph, seed: int) -> list[tuple[str, ...]]:
 
 
 def modularity(graph: DomainGraph, parts: Iterable[Collection[str]]) -> float | None:
-    """Return Q of Eq. 5 for a partition of the truths; None without edges, where it is undefined.
+    """Return Q of Eq. 5 for a partition of the truths; None without edges, since Q is then undefined.
 
-    Summed by community: with m edges, L of them inside and the degrees of its nodes summing to K, a community adds
-    L/m - (K/2m)^2, which is its part of the double sum.
+    Summed by community: with m edges in the graph, L of them inside the community, and K the sum of its nodes' degrees,
+    a community contributes L/m - (K/2m)^2 to the double sum.
     """
     m = len(graph.edges)
     if m == 0:

@@ -1,4 +1,4 @@
-"""Places the nodes of a domain graph: each component by springs, the components side by side."""
+"""Layout of a domain graph: a spring layout of each component, the components side by side."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Point = tuple[float, float]
 
 
 def layout(graph: DomainGraph, seed: int) -> dict[str, Point]:
-    """Return a place for every truth, the same for the same seed. Needs networkx.
+    """Return a position for every truth, deterministic for a given seed. Requires networkx.
 
-    Springs alone drive unconnected parts to the rim and crowd each of them, so every component is laid out by itself,
-    in a square whose side grows with the root of its size; the squares are laid out in rows, the largest first.
+    A spring layout of the whole graph pushes unconnected parts to the edge and crowds them. So each component is laid
+    out separately, in a square whose side grows with the root of its size; the squares form rows, the largest first.
     """
     parts = sorted(components(graph), key=lambda part: (-len(part), part))
     sides = [_side(len(part)) for part in parts]
@@ -39,7 +39,7 @@ def _side(size: int) -> float:
 
 
 def _springs(graph: DomainGraph, part: tuple[str, ...], seed: int) -> dict[str, Point]:
-    """Return the places of one component within -1 to 1."""
+    """Return the positions of one component within -1 to 1."""
     if len(part) == 1:
         return {part[0]: (0.0, 0.0)}
     import networkx

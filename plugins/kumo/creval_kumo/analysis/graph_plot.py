@@ -31,14 +31,14 @@ class Picture:
 
 
 def plot_graph(picture: Picture, base: Path, seed: int) -> list[Path]:
-    """Write one graph with the names of its truths as PNG and SVG; returns the paths."""
+    """Write one graph with the names of its truths as PNG and SVG; return the paths."""
     with FIGURES.draw(1, 1, 10.5, 8.5) as (drawn, axes):
         _draw(axes[0], picture, seed, names=True)
         return FIGURES.save(drawn, base)
 
 
 def plot_overview(pictures: Sequence[Picture], base: Path, seed: int) -> list[Path]:
-    """Write all graphs side by side, without names, as the paper has them."""
+    """Write all graphs side by side, without names, as in the paper."""
     columns = min(5, len(pictures))
     rows = -(-len(pictures) // columns)
     with FIGURES.draw(rows, columns, 2.9 * columns, 3.0 * rows) as (drawn, axes):

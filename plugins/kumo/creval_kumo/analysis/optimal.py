@@ -1,8 +1,8 @@
-"""How many actions optimal play takes: the distribution by difficulty and domain.
+"""The distribution of optimal action counts by difficulty and domain.
 
 Source: paper 002, "Statistical study of KUMO" and Fig. 6c. The paper's count is the length of the golden run in the
-released code, which counts the prediction twice: tests + 2. Its means over the five domains, 3.92 (easy) and 6.69
-(hard), and "two actions" as the most frequent count of hard games are 1.92, 4.69 and no test at all.
+released code, which counts the prediction twice: tests + 2. The paper's means over the five domains, 3.92 (easy) and
+6.69 (hard), are 1.92 and 4.69 tests; its most frequent count of hard games, "two actions", is zero tests.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from creval_kumo.games.counting import compat_length
 __all__ = ["ALL", "Distribution", "OptimalCount", "distributions"]
 
 ALL = "(all)"
-"""In place of a domain: all of them together."""
+"""Name for all domains together."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class OptimalCount:
-    """Tests of the golden run of one game, the prediction not among them."""
+    """Tests of the golden run of one game, without the prediction."""
 
     difficulty: str
     domain: str
@@ -44,7 +44,7 @@ class Distribution:
 
     @property
     def mean_tests(self) -> float:
-        """Mean of the tests of a game."""
+        """Mean number of tests per game."""
         return sum(tests * number for tests, number in self.counts) / self.games
 
     @property
@@ -54,12 +54,12 @@ class Distribution:
 
     @property
     def mode_tests(self) -> int:
-        """The most frequent number of tests; of several the smallest."""
+        """The most frequent number of tests; the smallest of several."""
         return max(self.counts, key=lambda pair: (pair[1], -pair[0]))[0]
 
 
 def distributions(counts: Iterable[OptimalCount]) -> list[Distribution]:
-    """Return the distributions by difficulty: of each domain, sorted by name, then of all together."""
+    """Return the distributions by difficulty: one per domain, sorted by name, then one over all domains."""
     ordered = sorted(counts)
     found: list[Distribution] = []
     for level, of_level in groupby(ordered, key=lambda count: count.difficulty):

@@ -1,4 +1,4 @@
-"""What the analyses of KUMO share in writing: their options, and who draws."""
+"""Shared output of the KUMO analyses: options and plotting."""
 
 from __future__ import annotations
 

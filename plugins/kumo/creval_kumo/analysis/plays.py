@@ -22,9 +22,9 @@ class Play:
     """One try at one game.
 
     `game` distinguishes games across runs (task and doc). `success`: the valid truth was named. `tests`: actions taken.
-    `tokens`: input and output of all calls of the target. `unread`: the answer could not be read, was cut at the token
-    limit or refused; the released code calls all three a parse error. `seconds` are those of each answer.
-    `relative_count`: Eq. 4; None if the game has none.
+    `tokens`: input and output of all calls of the target. `unread`: the answer could not be parsed, was cut at the
+    token limit or refused; the released code calls all three a parse error. `seconds`: the time of each answer.
+    `relative_count`: Eq. 4, or None if it is undefined for the game.
     """
 
     model: str
@@ -41,19 +41,19 @@ class Play:
 
 
 def is_game(doc: Mapping[str, Any]) -> bool:
-    """Whether a doc is a game of KUMO."""
+    """Return whether a doc is a game of KUMO."""
     return doc.keys() >= _GAME
 
 
 def read_plays(runs: Sequence[str], task: str | None = None) -> Iterator[Play]:
-    """Yield every game played in the runs; errored and skipped samples were not played and are left out.
+    """Yield every game played in the runs, without errored and skipped samples.
 
-    The paper's analyses are of games with certain results, and a mixture would say nothing of either: others (see
-    `creval_kumo.games.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or if a
-    run holds such games alone. RunError where a run is not whole or named twice, or holds no game.
+    The paper analyses games with certain results. Games with uncertain results (see `creval_kumo.games.belief`) and
+    docs of other tasks are left out. Raises UsageError if there is no run, or if a run contains only games with
+    uncertain results. Raises RunError if a run is incomplete, is named twice, or contains no game.
 
-    With `task` those of one task alone. UsageError where games of two kinds of task would be counted together: of one
-    model, and called by the same difficulty (tasks that differ in nothing but the domain are of one kind).
+    With `task`, yields only the games of that task. Raises UsageError if games of the same model and difficulty, but of
+    different tasks, would be counted together (tasks that differ only in the domain count as the same).
     """
     kinds: dict[tuple[str, str], tuple[str, str]] = {}
     for run in open_runs(runs):
@@ -89,7 +89,7 @@ def plays_of(run: Run, task: str | None = None) -> Iterator[Play]:
 
 
 def _difficulty(doc: Mapping[str, Any]) -> str:
-    """The size of a game, and what makes it another game than the paper's of that size."""
+    """Return the difficulty of a game, with any settings in which it differs from the paper's games."""
     words = [difficulty(len(doc["truths"]), len(doc["actions"]))]
     if len(doc["valid_truths"]) > 1:
         words.append(f"{len(doc['valid_truths'])} valid")

@@ -1,12 +1,12 @@
-"""Splits a domain into two that share no truth, for training on one and testing on the other.
+"""Split a domain into two that share no truth, one for training and one for testing.
 
-Source: paper 002, "Environment split via connection analysis": truths that one action relates to are connected;
+Source: paper 002, "Environment split via connection analysis": truths related to the same action are connected;
 connected components, found by depth-first search, are assigned alternately to T1 and T2, so that related truths stay
-together; an action whose related truths all lie in T1 goes to A1, every other to A2.
+together; an action whose related truths are all in T1 is assigned to A1, every other action to A2.
 
-The paper does not say in which order the components are dealt out. Here the largest comes first (ties by name), which
-serves the balance that it asks for. The authors' own halves of the medical domain keep every component whole and give
-every action by this rule, but follow an order that cannot be read from them.
+The paper does not specify the order of the components. We assign the largest first (ties by name) for the balance that
+the paper asks for. The authors' halves of the medical domain keep every component whole and assign every action by this
+rule, but their order cannot be inferred.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def split_truths(domain: Domain) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def split_actions(domain: Domain, first: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return A1 and A2 for T1 = `first`, in the domain's order (an action related to no truth goes to A1)."""
+    """Return A1 and A2 for T1 = `first`, in the domain's order (an action related to no truth is in A1)."""
     inside = set(first)
     ours = {action.name for action in domain.actions if action.related <= inside}
     names = [action.name for action in domain.actions]
@@ -45,7 +45,7 @@ def split_actions(domain: Domain, first: Sequence[str]) -> tuple[tuple[str, ...]
 
 
 def split_domain(domain: Domain) -> tuple[Domain, Domain]:
-    """Return the two halves, named `<domain>_ind` and `<domain>_ood`; outcomes keep to their half's truths."""
+    """Return the two halves, named `<domain>_ind` and `<domain>_ood`; outcomes rule out only truths of their half."""
     truths = split_truths(domain)
     actions = split_actions(domain, truths[0])
     halves = [

@@ -1,20 +1,19 @@
-"""Whether the structure of a game decides who solves it: chi-square and Cramer's V.
+"""Test whether success depends on the structure of a game: chi-square and Cramer's V.
 
-Source: paper 002, "Details of Chi-square test", Eqs. 6 and 7, and Fig. 6e. For each model a contingency table is made:
+Source: paper 002, "Details of Chi-square test", Eqs. 6 and 7, and Fig. 6e. Each model has a contingency table:
 
-- one observation a game. It is correct where the model succeeded in more than half of its tries (3 of 5);
-- a row for each structure. The structure of a game is that of its bipartite graph, truths on one side and actions on
-  the other, joined where some outcome of the action rules the truth out: the sorted degrees of the truths, then the
-  sorted degrees of the actions. No names, so games of different domains share a row where their graphs have the same
-  degrees;
-- two columns, correct and not.
+- one observation per game. It is correct if the model succeeded in more than half of its tries (3 of 5);
+- a row for each structure. The structure of a game is that of its bipartite graph of truths and actions, with an edge
+  if some outcome of the action rules out the truth: the sorted degrees of the truths, then the sorted degrees of the
+  actions. Names are not part of it, so games of different domains share a row if their graphs have the same degrees;
+- two columns, correct and incorrect.
 
 The statistic is Pearson's, without Yates's correction, over all games of all domains; k = (r - 1)(c - 1) degrees of
-freedom. With this reading the published runs of the 15 models on 100 domains give what the paper says: p < .05 for all
+freedom. With this definition the published runs of the 15 models on 100 domains reproduce the paper: p < .05 for all
 but LLaMA-3.2-3B-instruct and Gemma-2-27B-it.
 
-With hundreds of structures and a few games in each the chi-square distribution is only roughly right, and V is large
-without any association: about the square root of k / (n - 1) / min(r - 1, c - 1). So two numbers are next to the
+With hundreds of structures and a few games in each, the chi-square distribution is only a rough approximation, and V is
+large without any association: about the square root of k / (n - 1) / min(r - 1, c - 1). So we add two numbers to the
 paper's: `chance_v`, and a p-value by permutation (correctness shuffled among the games).
 """
 
@@ -33,7 +32,7 @@ Signature = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def signature(truths: Sequence[str], related: Sequence[Iterable[str]]) -> Signature:
-    """Return the structure of a game: its truths, and for each action the truths that some outcome rules out."""
+    """Return the structure of a game, given its truths and, per action, the truths that some outcome rules out."""
     inside = set(truths)
     columns = [set(names) & inside for names in related]
     degrees = dict.fromkeys(truths, 0)
@@ -50,7 +49,7 @@ def game_signature(doc: Mapping[str, Any]) -> Signature:
 
 
 def solved(successes: Sequence[bool]) -> bool:
-    """Whether more than half of the tries succeeded (majority vote; of five at least three)."""
+    """Return whether more than half of the tries succeeded (majority vote; of five at least three)."""
     return 2 * sum(successes) > len(successes)
 
 
@@ -74,8 +73,8 @@ class Association:
     """Statistics of one table; None if they are undefined (`reason` says why).
 
     `n` games, `structures` rows, `chi2` and its `p` with `freedom` degrees (Eq. 6), `v` is Cramer's V (Eq. 7),
-    `chance_v` the root of what V squared is expected to be without any association, `p_permuted` the share of random
-    tables (itself among them) whose statistic is at least as large.
+    `chance_v` the root of the expected V squared without any association, `p_permuted` the share of random tables
+    (including this one) whose statistic is at least as large.
     """
 
     n: int
@@ -91,7 +90,7 @@ class Association:
 
 
 def associate(table: Table, permutations: int = 0, seed: int = 0) -> Association:
-    """Return the statistics of a table, the permutation p-value from so many random tables (0: none)."""
+    """Return the statistics of a table; `permutations` is the number of random tables for the p-value (0: none)."""
     import numpy as np
     from scipy.stats import chi2 as chi2_distribution
 
@@ -107,7 +106,7 @@ def associate(table: Table, permutations: int = 0, seed: int = 0) -> Association
     permuted = None
     if permutations > 0:
         drawn = np.random.default_rng(seed).multivariate_hypergeometric(sizes, right, permutations, method="marginals")
-        # the margins are fixed, so random tables are drawn as a whole; the slack is for equal values that round apart
+        # the margins are fixed, so whole tables are drawn; the tolerance is for equal values that round differently
         reached = int((_statistic(drawn, sizes, right) >= statistic * (1 - 1e-12)).sum())
         permuted = (reached + 1) / (permutations + 1)
     return Association(
@@ -124,7 +123,7 @@ def associate(table: Table, permutations: int = 0, seed: int = 0) -> Association
 
 
 def _statistic(right: Any, sizes: Any, total: int) -> Any:
-    """Pearson's statistic of two-column tables; `right` has a table's first column in each row."""
+    """Return Pearson's statistic of two-column tables; each row of `right` is the first column of a table."""
     n = sizes.sum()
     share = total / n
     return ((right - sizes * share) ** 2 / (sizes * share * (1 - share))).sum(axis=1)

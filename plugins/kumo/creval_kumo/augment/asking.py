@@ -1,4 +1,4 @@
-"""Asks the augmenter, and continues where its answer broke off.
+"""Call the augmenter, and continue truncated answers.
 
 Source: paper 002, Methods, "Automatic domain proposal and seed configs generation": generation continues from
 truncation points up to a retry limit of 3.
@@ -20,7 +20,7 @@ __all__ = ["MAX_CONTINUATIONS", "Augmenter", "joined"]
 
 MAX_CONTINUATIONS = 3
 MAX_ANSWER = 1_000_000
-"""Characters of one answer; more is refused."""
+"""Most characters of one answer; a longer one is refused."""
 _LOG = logging.getLogger("creval")
 _SHORTEST_OVERLAP = 12
 _LONGEST_OVERLAP = 2000
@@ -39,8 +39,8 @@ class Augmenter:
     async def ask(self, messages: Sequence[Message], whole: Callable[[str], bool] | None = None) -> str:
         """Return the answer, continued up to MAX_CONTINUATIONS times while it was cut or is not `whole`.
 
-        An answer that is still cut is marked and returned: whoever reads it finds it incomplete. Raises
-        ModelError where a call fails or the model declines.
+        An answer that is still cut is marked and returned, so that the caller sees that it is incomplete. Raises
+        ModelError if a call fails or the model declines.
         """
         answer, cut = await self._call(messages)
         for _ in range(MAX_CONTINUATIONS):
@@ -74,7 +74,7 @@ class Augmenter:
 
 
 def joined(answer: str, more: str) -> str:
-    """Join an answer and its continuation: without the fence that opens it again, and without what it repeats."""
+    """Join an answer and its continuation, without a reopened code fence or repeated text."""
     if answer.count(_FENCE) % 2 and more.lstrip().startswith(_FENCE):
         first, line_break, rest = more.lstrip().partition("\n")
         if line_break and first.removeprefix(_FENCE).strip().isalpha():

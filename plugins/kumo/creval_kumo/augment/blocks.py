@@ -1,4 +1,4 @@
-"""Finds the plain data in an answer: inside a code fence, or from where it begins."""
+"""Find the plain data in an answer, with or without a code fence."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _FENCE = re.compile(r"^[ \t]*```[^\n]*\n", re.MULTILINE)
 
 
 def data_part(answer: str, begin: re.Pattern[str]) -> str:
-    """Return the text from the first match of `begin` on, up to the end of the fenced block that holds it.
+    """Return the text from the first match of `begin` to the end of the fenced block that contains it.
 
-    A block without an end extends to the end of the answer. Without a match the whole answer is returned.
+    An unclosed block extends to the end of the answer. Without a match the whole answer is returned.
     """
     found = begin.search(answer)
     if found is None:

@@ -1,7 +1,7 @@
 """Stage d: a model writes the knowledge book of a game, and revises it while errors are detected (paper 002, Fig. 2d).
 
-Errors are detected twice: by the model, as in the paper, and by `book_check`, which decides. A book that the check does
-not pass is never handed out.
+Errors are detected twice: by the model, as in the paper, and by `book_check`, which decides. A book that fails the
+check is never returned.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_ERRORS = 60
 
 @dataclass(frozen=True, slots=True)
 class WrittenBook:
-    """The text, how often it was revised, and the errors that were found on the way."""
+    """The text, the number of revisions, and the errors found in each round."""
 
     text: str
     revisions: int
@@ -40,8 +40,8 @@ async def write_book_by_model(
 ) -> WrittenBook:
     """Return a book that passes the check.
 
-    At most `rounds` revisions are asked for. What the model still objects to after the last is let pass if the check
-    finds nothing. Raises DataError if the check still finds faults, ModelError if a call fails.
+    At most `rounds` revisions are requested. Objections of the model after the last are ignored if the check finds no
+    faults. Raises DataError if the check still finds faults, ModelError if a call fails.
     """
     shared = _shared(instance, domain)
     rules = _chance(instance, domain)
@@ -71,7 +71,7 @@ async def write_book_by_model(
 
 
 async def _detected(augmenter: Augmenter, prompt: str) -> list[str]:
-    """The errors that the model finds; an answer that is no list counts as none."""
+    """Return the errors that the model finds; an answer that is not a list counts as no errors."""
     answer = await augmenter.ask([Message("user", prompt)])
     if _NO_ERRORS.search(answer):
         return []
@@ -88,7 +88,7 @@ def _shared(instance: Instance, domain: Domain) -> dict[str, str]:
 
 
 def _chance(instance: Instance, domain: Domain) -> str:
-    """What is added to every prompt where results are not certain."""
+    """Return the text added to every prompt if results are not certain."""
     if instance.reliability == 1:
         return ""
     return "\n\n" + fill("book_chance", truths_noun=domain.truth_noun.plural, rule=" ".join(chance_rule(instance)))

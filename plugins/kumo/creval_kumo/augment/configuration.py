@@ -1,8 +1,8 @@
 """Stage b: a model writes the seed configuration of a domain (paper 002, Methods and Supplementary).
 
 First the model fills the proposal into the template, then it writes the configuration that the filled-in prompt asks
-for. The answer is read as plain data, never run, and checked by the rules of shipped domains; a faulty one is written
-again with its faults before the model's eyes.
+for. The answer is read as plain data, never executed, and checked by the rules of shipped domains. If it is faulty, the
+model gets the list of faults and writes it again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def configure(
 ) -> Domain:
     """Return the domain of a proposal.
 
-    Raises DomainError with the faults of the last configuration if none of `tries` was sound, ModelError if a
+    Raises DomainError with the faults of the last configuration if all `tries` were faulty, ModelError if a
     call fails.
     """
     asked = fill("fill_in", template=text("seed_config"), proposal=proposal.as_dictionary())
@@ -56,7 +56,7 @@ async def configure(
 
 
 def read_configuration(answer: str, proposal: Proposal, rules: Rules) -> tuple[Domain | None, list[Fault]]:
-    """Read a configuration out of an answer; return it as far as it could be read, and every fault."""
+    """Read a configuration from an answer; return what could be read of it, and every fault."""
     try:
         parts = read_assignments(data_part(answer, _BEGIN), _PARTS)
     except LiteralError as error:
@@ -95,7 +95,7 @@ def _is_whole(answer: str) -> bool:
 
 
 def _texts(value: Any, key: str, faults: list[Fault]) -> list[str]:
-    """The names of a list, or of a set (sorted)."""
+    """Return the names of a list, or of a set (sorted)."""
     if not isinstance(value, list | tuple | set):
         faults.append(Fault(FaultKind.WRONG_SHAPE, f"{key} is no list"))
         return []

@@ -21,5 +21,5 @@ def text(name: str) -> str:
 
 
 def fill(name: str, **fields: str) -> str:
-    """Return a prompt with each `[[field]]` replaced; what is put in is not looked at again."""
+    """Return a prompt with each `[[field]]` replaced; fields inside the inserted values are not replaced."""
     return _FIELD.sub(lambda found: fields[found[1]], text(name)).strip()

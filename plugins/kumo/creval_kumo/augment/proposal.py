@@ -26,7 +26,7 @@ _NOUNS = {"Truth noun": "truth_noun", "Action noun": "action_noun"}
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A domain as proposed: what its truths and actions are (in the plural), the goal, and the nouns of the game."""
+    """A proposed domain: its truths and actions (as plural nouns), the goal, and the nouns of the game."""
 
     name: str
     goal: str
@@ -36,7 +36,7 @@ class Proposal:
     action_noun: Noun
 
     def to_row(self) -> dict[str, Any]:
-        """Return it as plain data, with the keys that the paper's exemplar has and ours."""
+        """Return it as plain data, with the keys of the paper's exemplar and our own."""
         return {
             **{key: getattr(self, name) for key, name in _TEXTS.items()},
             **{key: [getattr(self, name).singular, getattr(self, name).plural] for key, name in _NOUNS.items()},
@@ -57,7 +57,7 @@ class Proposal:
         return cls(**texts, truth_noun=truth_noun, action_noun=action_noun)
 
     def as_dictionary(self) -> str:
-        """Return it as the paper shows one."""
+        """Return it in the form shown in the paper."""
         shown = {"Goal": self.goal, "Truths": self.truths, "Actions": self.actions}
         return "{\n" + "".join(f"  {key!r}: {value!r},\n" for key, value in shown.items()) + "}"
 
@@ -79,9 +79,9 @@ def _noun(value: object, key: str) -> Noun:
 async def propose(
     augmenter: Augmenter, count: int, known: Sequence[str] = (), topic: str | None = None
 ) -> list[Proposal]:
-    """Return `count` proposals whose names are not `known`, of a topic if one is given.
+    """Return `count` proposals whose names are not in `known`, about `topic` if it is given.
 
-    What is faulty is asked for again, MAX_TRIES times in all. Raises DataError with the faults if that is not
+    Faulty proposals are requested again, with MAX_TRIES tries in all. Raises DataError with the faults if that is not
     enough, ModelError if a call fails.
     """
     found: list[Proposal] = []

@@ -1,3 +1,3 @@
-"""Knowledge books: written by templates, and what a book of any origin lacks."""
+"""Knowledge books: writing them from templates, and checking books of any origin."""
 
 from __future__ import annotations

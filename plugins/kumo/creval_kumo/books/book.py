@@ -2,8 +2,8 @@
 
 Source: paper 002, "KUMO benchmark" (K defines T, A, O and how outcomes rule out truths) and Fig. 1a for its shape.
 Every truth, action and outcome of the game is named verbatim, with its exclusions within the game; `book_check` finds
-what a book of whatever origin lacks. Where results are not certain, the book tells how they come about, so that a
-player can reckon out how probable each truth is (`creval_kumo.games.belief`).
+what is missing from a book of any origin. If results are not certain, the book explains how they are drawn, so that a
+player can compute the probability of each truth (`creval_kumo.games.belief`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def write_book(instance: Instance, domain: Domain) -> str:
 
 
 def write_long_book(instance: Instance, domain: Domain) -> str:
-    """Return the book of the whole domain: what the game needs, among all other truths and actions of the domain."""
+    """Return the book of the whole domain: the facts of the game among all other truths and actions of the domain."""
     truths = tuple(truth.name for truth in domain.truths)
     actions = tuple(
         GameAction(each.name, each.about, each.unit, tuple((one.state, one.rules_out) for one in each.outcomes))
@@ -73,10 +73,10 @@ def _action_lines(action: GameAction, instance: Instance, truth_noun: str) -> It
 
 
 def chance_rule(instance: Instance) -> tuple[str, ...]:
-    """Return the sentences that say how the results of a game come about that are not certain.
+    """Return the sentences that explain how uncertain results are drawn.
 
-    They tell all that the posterior depends on: equal chances beforehand, r, both uniform choices, and that a result is
-    fixed. They name no noun of the domain, so that the check of a book need not know it.
+    They contain everything that the posterior depends on: the uniform prior, r, both uniform choices, and that a result
+    is fixed. They use no noun of the domain, so that the check of a book does not depend on it.
     """
     followed = exact_reliability(instance.reliability)
     each = "each of them with the same chance"
@@ -93,7 +93,7 @@ def chance_rule(instance: Instance) -> tuple[str, ...]:
 
 
 def state_text(state: State, unit: str) -> str:
-    """Return an outcome as the book names it: a quoted label, or an interval with its unit, ends included."""
+    """Return an outcome as the book names it: a quoted label, or a closed interval with its unit."""
     if isinstance(state, Interval):
         between = f"between {number_text(state.lo)} and {number_text(state.hi)}"
         return f"{between} {unit}" if unit else between

@@ -1,15 +1,15 @@
-"""Checks the text of a knowledge book against the game that it belongs to (the detection of stage d, symbolically).
+"""Check the text of a knowledge book against its game (the detection of stage d, done symbolically).
 
-Found is every truth, action, outcome and exclusion that the text does not tell, and every exclusion that it tells and
-the game does not have. A fact counts as told where the names stand as written in the configuration, but for letter
-case, markup, quotation marks, hyphens and underscores; an exclusion must be in the line of its outcome or in the
-more deeply indented lines under it, and a line is about an outcome only if it says what is ruled out, be it nothing.
-Books of models word things in other ways too, so what is found there is what a
-reader could miss, and not always an error.
+The check reports every truth, action, outcome and exclusion that the text omits, and every exclusion in the text that
+the game does not have. A fact counts as present if its names occur as written in the configuration, apart from letter
+case, markup, quotation marks, hyphens and underscores. An exclusion must be in the line of its outcome or in the
+more deeply indented lines under it. A line is about an outcome only if it says what is ruled out, even if nothing is.
+Books written by models may use other wordings, so a reported fault is something a reader could miss, and not always an
+error.
 
-Where results are not certain, the lines must say what a result speaks against, without a word of ruling out, and the
-book must hold the sentences of `creval_kumo.books.book.chance_rule` word for word: a number or a condition less, and
-nobody could compute with it.
+If results are not certain, the lines must say what a result speaks against, without any word for ruling out, and the
+book must contain the sentences of `creval_kumo.books.book.chance_rule` verbatim: without any one of its numbers or
+conditions the posterior cannot be computed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TAKEN = " \0 "
 
 
 def book_faults(text: str, instance: Instance) -> list[str]:
-    """Return what the book of a game does not tell or tells wrongly, one sentence each; empty if it is sound."""
+    """Return what the book of a game omits or gets wrong, one sentence each; empty if it is sound."""
     named = _names_in(text, instance.truths)
     faults = [f"the truth {name!r} is not named" for name in instance.truths if name not in named]
     if instance.reliability != 1:
@@ -58,7 +58,7 @@ def book_faults(text: str, instance: Instance) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A line with the more deeply indented lines under it: the outcomes that the line names, the truths in all.
+    """A line with the more deeply indented lines under it: the outcomes in the line, and the truths in all of them.
 
     `certain`: the text rules something out.
     """
@@ -92,9 +92,9 @@ def _action_faults(items: Sequence[_Item], action: GameAction, instance: Instanc
 
 
 def _items(section: Sequence[str], action: GameAction, truths: Sequence[str], says: re.Pattern[str]) -> Iterator[_Item]:
-    """The items that name outcomes; one that has further outcomes in the lines under it is no item but a heading.
+    """Yield the items that name outcomes; a line with further outcomes in the lines under it is a heading, not an item.
 
-    `says` finds the words without which a line tells nothing about its outcome.
+    `says` matches the words that a line must contain to be about its outcome.
     """
     for start, line in enumerate(section):
         outcomes = _outcomes_in(line, action, truths) if line.strip() else frozenset()
@@ -111,26 +111,26 @@ def _items(section: Sequence[str], action: GameAction, truths: Sequence[str], sa
 
 
 def _claims_certainty(text: str, action: GameAction, truths: Sequence[str]) -> bool:
-    """Whether a text speaks of ruling out; a label or truth such as "ruled lines" does not."""
+    """Return whether a text says that something is ruled out; a label or truth such as "ruled lines" does not count."""
     names = [*truths, *(state for state, _ in action.outcomes if isinstance(state, str))]
     anywhere = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     return bool(_CERTAIN.search(re.sub(anywhere, " ", text, flags=re.IGNORECASE)))
 
 
 def _labels_only(action: GameAction, truths: Sequence[str]) -> frozenset[str]:
-    """The labels of an action that are not the name of a truth, too."""
+    """Return the labels of an action that are not also names of truths."""
     names = {_flat(truth) for truth in truths}
     return frozenset(state for state, _ in action.outcomes if isinstance(state, str) and _flat(state) not in names)
 
 
 def _labelled_alike(action: GameAction, truths: Sequence[str]) -> frozenset[str]:
-    """Truths whose name is a label of the action, too: there a text cannot show which of the two it means."""
+    """Return the truths whose name is also a label of the action, so that its meaning in a text is ambiguous."""
     labels = {_flat(state) for state, _ in action.outcomes if isinstance(state, str)}
     return frozenset(truth for truth in truths if _flat(truth) in labels)
 
 
 def _outcomes_in(line: str, action: GameAction, truths: Sequence[str]) -> frozenset[int]:
-    """The outcomes of an action that a line names: by both ends of the interval side by side, or by the label.
+    """Return the outcomes of an action in a line: by both ends of the interval side by side, or by the label.
 
     A label inside the name of a truth does not count.
     """
@@ -147,13 +147,13 @@ def _named(state: State, names: frozenset[str], pairs: set[tuple[float, float]])
 
 
 def _number_pairs(line: str) -> set[tuple[float, float]]:
-    """Numbers that follow one another. A hyphen may be a sign or a dash, so signs are left aside."""
+    """Return the pairs of consecutive numbers. A hyphen may be a sign or a dash, so signs are ignored."""
     numbers = [float(match.replace(",", "")) for match in _NUMBER.findall(line)]
     return set(itertools.pairwise(numbers))
 
 
 def _sections(text: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """The lines that belong to each action: from a heading with its name to the next action's heading."""
+    """Return the lines that belong to each action: from a heading with its name to the next action's heading."""
     lines = text.split("\n")
     words = [_flat(line.strip().lstrip(_MARKUP)).split() for line in lines]
     wanted = {name: _flat(name).split() for name in names}
@@ -173,7 +173,7 @@ def _sections(text: str, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _longest(line: list[str], wanted: dict[str, list[str]]) -> str | None:
-    """The longest name that a line begins with."""
+    """Return the longest name that a line begins with."""
     begun = [(len(target), name) for name, target in wanted.items() if _begins(_without_number(line, target), target)]
     return max(begun)[1] if begun else None
 
@@ -183,17 +183,17 @@ def _begins(line: list[str], target: list[str]) -> bool:
 
 
 def _without_number(line: list[str], target: list[str]) -> list[str]:
-    """The words of a line without the number of a numbered list."""
+    """Return the words of a line without the number of a numbered list."""
     return line[1:] if line and line[0].isdigit() and not _begins(line, target) else line
 
 
 def _names_in(text: str, names: Iterable[str]) -> frozenset[str]:
-    """The names that are in a text as whole words. Longer ones are looked for first and then taken out."""
+    """Return the names in a text as whole words. Longer names are searched for first and then removed."""
     flat = f" {_flat(text)} "
     found = set()
     for name in sorted(names, key=lambda name: (-len(_flat(name)), name)):
         wanted = f" {_flat(name)} "
-        if not wanted.strip():  # a label of signs only, such as "--"
+        if not wanted.strip():  # a label of punctuation only, such as "--"
             found |= {name} if name in text else set()
         elif wanted in flat:
             found.add(name)

@@ -1,4 +1,4 @@
-"""The augmenter of a command: its options, and the work that it is opened for."""
+"""The augmenter of a command: its options, and the context that opens it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROLE = "augmenter"
 
 
 def augmenter_options(required: bool) -> Callable[[Command], Command]:
-    """Add --augmenter and what goes with it."""
+    """Add --augmenter and its related options."""
     model = click.option("--augmenter", metavar="M", required=required, help="The model that writes, as provider/name.")
 
     def add(command: Command) -> Command:
@@ -31,9 +31,9 @@ def augmenter_options(required: bool) -> Callable[[Command], Command]:
 
 
 def with_augmenter(given: Mapping[str, Any], work: Callable[[Callable[[str], Augmenter]], Awaitable[Result]]) -> Result:
-    """Let `work` ask the augmenter that the options name, and return what came of it.
+    """Open the augmenter that the options name, run `work` with it, and return the result.
 
-    `work` is given a function that returns the augmenter for one piece of work, by the name of its subject.
+    `work` gets a function that returns the augmenter for one piece of work, by the name of its subject.
     """
     from creval_kumo.augment.asking import Augmenter
 

@@ -64,7 +64,7 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: 
 
 
 def _by_model(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[str | None]:
-    """Return the model's books, None if one failed; the reason is printed. Raises where every one failed."""
+    """Return the model's books, None for each that failed; the reason is printed. Raises if all failed."""
     written = _written(games, rounds, given)
     failures = [(row, each) for (row, _, _), each in zip(games, written, strict=True) if isinstance(each, CrevalError)]
     if len(failures) == len(games):
@@ -110,7 +110,7 @@ def _written(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[
     async def work(augmenter: Callable[[str], Augmenter]) -> list[WrittenBook | CrevalError]:
         places = asyncio.Semaphore(AT_ONCE)
 
-        hopeless: list[CrevalError] = []  # an error that every further call would meet, too
+        hopeless: list[CrevalError] = []  # an error that every further call would raise too
 
         async def one(instance: Instance, domain: Domain) -> WrittenBook | CrevalError:
             async with places:
@@ -119,7 +119,7 @@ def _written(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[
                 subject = f"{instance.domain}-{instance.seed}"
                 try:
                     return await write_book_by_model(augmenter(subject), instance, domain, rounds)
-                except CrevalError as error:  # what the other games were paid for is kept
+                except CrevalError as error:  # keep the books already paid for
                     if isinstance(error, BudgetError | UsageError) or getattr(error, "every_call", False):
                         hopeless.append(error)
                     return error

@@ -1,4 +1,4 @@
-"""`creval kumo import` and `import-domains`: what the authors published, in the forms that creval reads."""
+"""`creval kumo import` and `import-domains`: convert the authors' published files to formats that creval reads."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _SOURCE = (
 
 
 def _from_authors(command: Command) -> Command:
-    """Add the options that say which of the authors' files, and where they are."""
+    """Add the options that select the authors' files and their location."""
     for option in reversed(_SOURCE):
         command = option(command)
     return command
 
 
 def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFiles, Sequence[str]]:
-    """Return the authors' files (of a clone, or the pinned ones) and the names of the domains asked for."""
+    """Return the authors' files (from a clone, or the pinned ones) and the names of the chosen domains."""
     from creval.plugin.data import DataOptions
     from creval_kumo.published.authors_files import AuthorsFiles
     from creval_kumo.published.published_files import PublishedFiles
@@ -49,7 +49,7 @@ def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFile
 
 
 def _all_with_games(files: AuthorsFiles, difficulty: str | None) -> list[str]:
-    """All domains, of a difficulty those that have games of it: only five have hard ones."""
+    """Return all domains, or those with games of a difficulty: only five have hard ones."""
     from creval_kumo.published.published_files import SIZES
 
     names = sorted(files.domains())

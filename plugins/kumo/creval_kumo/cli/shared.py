@@ -1,4 +1,4 @@
-"""Options that several commands have, and writing of JSON Lines."""
+"""Options shared by several commands, and reading and writing of JSON Lines."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _GAME = (
 
 
 def game_options(command: Command) -> Command:
-    """Add the options that say which games."""
+    """Add the options that select the games."""
     for option in reversed(_GAME):
         command = option(command)
     return command
@@ -68,9 +68,9 @@ def overwrite_option(command: Command) -> Command:
 
 
 def check_output(output: Path | None, overwrite: bool) -> None:
-    """See that a file can be written before anything is paid for it.
+    """Check that a file can be written before anything is paid for it.
 
-    Raises UsageError if one is there already (unless `overwrite`), or its folder takes none.
+    Raises UsageError if it exists (unless `overwrite`), or if its folder is not writable.
     """
     if output is None:
         return
@@ -87,7 +87,7 @@ def check_output(output: Path | None, overwrite: bool) -> None:
 
 
 class OutputFile(click.Path):
-    """A file to write. An empty text, which would mean the current folder, is refused."""
+    """A file to write. Refuses an empty path, which would mean the current folder."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
@@ -131,7 +131,7 @@ def write_lines(output: Path | None, lines: Iterable[str]) -> int:
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file of JSON Lines. Raises DataError with the line that is none."""
+    """Return the rows of a JSON Lines file. Raises DataError with the number of an invalid line."""
     rows = []
     try:
         with file.open(encoding="utf-8") as lines:

@@ -25,9 +25,9 @@ def domain_names() -> list[str]:
 
 
 def listed(names: Sequence[str] | str, every: Sequence[str], where: str) -> list[str]:
-    """Return the names of domains that a parameter holds: one, several, or `all` for those of `every`.
+    """Return the domain names in a parameter: one, several, or `all` for those of `every`.
 
-    Raises UsageError if none is named, or one twice.
+    Raises UsageError if no domain is named, or one is named twice.
     """
     chosen = list(every) if names == "all" else [names] if isinstance(names, str) else list(names)
     if not chosen:
@@ -40,7 +40,7 @@ def listed(names: Sequence[str] | str, every: Sequence[str], where: str) -> list
 
 @functools.lru_cache(maxsize=32)
 def load_domain(name: str) -> Domain:
-    """Return a shipped domain, or the one of a file (a name that ends in .yaml).
+    """Return a shipped domain, or the domain in a file (a name that ends in .yaml).
 
     Raises UnknownNameError, or DomainError with every fault of the file.
     """

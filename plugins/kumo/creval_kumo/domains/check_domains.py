@@ -1,6 +1,6 @@
-"""Checks domain files: `python -m creval_kumo.domains.check_domains FILE...`.
+"""Check domain files: `python -m creval_kumo.domains.check_domains FILE...`.
 
-Prints every fault by name with file and line, then a summary per file. Exit code 0 when all are sound,
+Prints every fault by name with file and line, then a summary per file. The exit code is 0 if all files are sound,
 2 otherwise.
 """
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def summary(domain: Domain) -> str:
-    """One line on a domain: sizes, types, and how often a pair of truths can be decided in both directions."""
+    """Return one line about a domain: sizes, types, and how many pairs of truths can be decided in both directions."""
     kinds = [action.type for action in domain.actions]
     outcomes = [outcome for action in domain.actions for outcome in action.outcomes]
     mean = sum(len(outcome.rules_out) for outcome in outcomes) / max(1, len(outcomes))
@@ -46,7 +46,10 @@ def summary(domain: Domain) -> str:
 
 
 def _one_way_pairs(domain: Domain) -> tuple[int, int]:
-    """Ordered pairs (valid truth, other truth), and those where some outcome excludes only the other."""
+    """Return the number of ordered pairs (valid truth, other truth), and of those that some outcome decides.
+
+    An outcome decides a pair if it excludes only the other truth.
+    """
     names = [truth.name for truth in domain.truths]
     by_truth = {
         name: {

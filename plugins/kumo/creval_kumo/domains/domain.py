@@ -34,13 +34,13 @@ State = str | Interval
 
 
 def number_text(value: float) -> str:
-    """Write a number as a reader expects it: whole numbers without a decimal point, others shortest exact."""
+    """Format a number: whole numbers without a decimal point, others as the shortest exact decimal."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """What the domain calls its truths or its actions, e.g. `disease` and `diseases`."""
+    """The domain's word for its truths or its actions, e.g. `disease` and `diseases`."""
 
     singular: str
     plural: str
@@ -64,7 +64,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One test that the player may take. `unit` is set for `float` only and may be empty."""
+    """One test that the player may take. `unit` is set only for `float` and may be empty."""
 
     name: str
     type: OutcomeType

@@ -1,4 +1,4 @@
-"""Reads a domain's YAML file into a `Domain`, with a line number for every fault.
+"""Read a domain's YAML file into a `Domain`, with a line number for every fault.
 
 The format:
 
@@ -17,7 +17,7 @@ The format:
           - {label: obstructive, rules_out: [Healthy]}         # for str
           - {range: [0.0, 5.6], rules_out: [Diabetes]}         # for float, both ends included
 
-Plain data only: aliases, custom tags and duplicate keys are faults, and the file's size is bounded.
+Only plain data is accepted: aliases, custom tags and duplicate keys are faults, and the file's size is bounded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["MAX_BYTES", "domain_faults", "load_domain_file"]
 
 MAX_BYTES = 4_000_000
 KeyPath = tuple[str | int, ...]
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's composer where it is built in: 10 times faster
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's composer if available: 10 times faster
 
 
 def load_domain_file(path: Path, rules: Rules = SHIPPED_RULES) -> Domain:
@@ -51,7 +51,7 @@ def load_domain_file(path: Path, rules: Rules = SHIPPED_RULES) -> Domain:
 
 
 def domain_faults(path: Path, rules: Rules = SHIPPED_RULES) -> tuple[Domain | None, list[Fault]]:
-    """Read one domain file and return what could be read together with every fault found."""
+    """Read one domain file; return what could be read of it, and every fault found."""
     reader = _Reader()
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -86,7 +86,7 @@ class _Reader:
 
     def refuse_aliases(self, text: str) -> None:
         if "*" not in text:
-            return  # an alias begins with a star, so the events need no look
+            return  # an alias begins with a star, so the events need no check
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
                 message = f"alias *{event.anchor} is not allowed; write the value out"
@@ -94,7 +94,7 @@ class _Reader:
                 self.faults.append(Fault(FaultKind.BAD_YAML, message, line=line))
 
     def line_of(self, path: KeyPath) -> int | None:
-        """The line of the deepest known node on `path`."""
+        """Return the line of the deepest known node on `path`."""
         for length in range(len(path), -1, -1):
             if path[:length] in self.lines:
                 return self.lines[path[:length]]
@@ -104,7 +104,7 @@ class _Reader:
         self.faults.append(Fault(kind, message, path, self.line_of(path)))
 
     def mapping(self, node: Any, path: KeyPath, required: set[str], optional: set[str]) -> dict[str, Any]:
-        """The child nodes of a mapping by key; missing, unknown and duplicate keys are faults."""
+        """Return the child nodes of a mapping by key; missing, unknown and duplicate keys are faults."""
         if node is not None:
             self.lines[path] = node.start_mark.line + 1
         if not isinstance(node, yaml.MappingNode):
@@ -132,7 +132,7 @@ class _Reader:
         return list(node.value)
 
     def text(self, node: Any, path: KeyPath) -> str:
-        """A string; a value that YAML reads as something else (`no`, `12`) must be quoted."""
+        """Return a string; a value that YAML reads as another type (`no`, `12`) must be quoted."""
         if node is None:
             return ""
         self.lines.setdefault(path, node.start_mark.line + 1)

@@ -1,4 +1,4 @@
-"""Writes a domain as the YAML file that `domain_file` reads."""
+"""Write a domain as the YAML file that `domain_file` reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["domain_yaml"]
 
 
 def domain_yaml(domain: Domain, comment: str = "") -> str:
-    """Return the text of the file of a sound domain; it reads back as an equal one."""
+    """Return a sound domain as YAML text, which reads back as an equal domain."""
     order = {truth.name: place for place, truth in enumerate(domain.truths)}
     data = {
         "domain": domain.name,

@@ -38,7 +38,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault: its name, a sentence, and the place (key path in the file and, where known, the line)."""
+    """One fault: its name, a sentence, and its place (key path in the file and, if known, the line)."""
 
     kind: FaultKind
     message: str
@@ -57,7 +57,7 @@ class Fault:
 
 
 class DomainError(DataError):
-    """A domain or instance is faulty; `faults` holds every fault found, not only the first."""
+    """A domain or instance is faulty; `faults` contains every fault found, not only the first."""
 
     def __init__(self, faults: Sequence[Fault], *, where: str, fix: str | None = None) -> None:
         self.faults = tuple(faults)

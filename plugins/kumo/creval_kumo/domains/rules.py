@@ -1,9 +1,9 @@
-"""The rules that a domain must keep, checked all at once.
+"""The rules for a domain, checked all at once.
 
 Source: paper 002, Supplementary, "Seed config generation template" (at least 50 truths and 30 actions, at
-least two outcomes an action, both types, no truth ruled out in every state) and Methods, "Automatic domain
-proposal and seed configs generation" (no truth universally excluded). The rest (names, ranges, every truth
-excludable, every pair tellable apart) is what generation and play need.
+least two outcomes per action, both types, no truth ruled out in every state) and Methods, "Automatic domain
+proposal and seed configs generation" (no truth universally excluded). Generation and play require the other rules
+(names, ranges, every truth excludable, every pair distinguishable).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ FORBIDDEN_IN_NAMES = ("<", ">", "{", "}", "`", "*", "\n", "\r", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How much is asked: `SHIPPED_RULES` for our own domains, `PLAYABLE_RULES` for what others publish, `FILE_RULES`
-    for domain files of whatever size (half a domain, say), whose names must survive an answer.
+    """The strictness: `SHIPPED_RULES` for our own domains, `PLAYABLE_RULES` for published ones, `FILE_RULES` for
+    domain files of any size (such as half a domain), whose names must survive an answer.
 
-    `strict_names` bounds the form of names and compares them without letter case; `touching_ranges` lets two
+    `strict_names` restricts the form of names and ignores case when comparing them; `touching_ranges` lets two
     closed ranges share an end point, as 1,227 neighbours of the authors' 100 domains do, and a range be one number.
     """
 
@@ -118,7 +118,7 @@ def _all_names(domain: Domain) -> Iterator[tuple[str, int, str]]:
 
 
 def _unique_names(domain: Domain, rules: Rules) -> Iterator[Fault]:
-    """Truth and action names share one space: an answer is either, so no name may stand for two things."""
+    """Yield names used twice: truths and actions share one namespace, since an answer may be either."""
     seen: dict[str, str] = {}
     for key, index, name in _all_names(domain):
         place = f"{key}[{index}]"
@@ -219,7 +219,7 @@ def _excludable(domain: Domain) -> Iterator[Fault]:
 
 
 def _tellable_apart(domain: Domain) -> Iterator[Fault]:
-    """Two truths that the same outcomes rule out can never be told apart by any play."""
+    """Yield pairs of truths that the same outcomes rule out: no play can distinguish them."""
     signature: dict[str, list[int]] = {truth.name: [] for truth in domain.truths}
     outcomes = (outcome for action in domain.actions for outcome in action.outcomes)
     for number, outcome in enumerate(outcomes):

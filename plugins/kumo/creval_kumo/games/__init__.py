@@ -1,3 +1,3 @@
-"""Games: their making from a seed, how results come about, and the pure state of play."""
+"""Games: generation from a seed, drawing of results, and the pure state of play."""
 
 from __future__ import annotations

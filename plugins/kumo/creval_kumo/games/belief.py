@@ -1,19 +1,18 @@
-"""What the results of actions are evidence of, in games of reliability r < 1: the exact posterior over the truths.
+"""The exact posterior over the truths in games of reliability r < 1.
 
-The paper's discussion names "probabilistic reasoning (by using probabilistic rule-out relationships)" and defines
-nothing; this is our definition. Beforehand all truths of the game are equally likely to be the valid one. An action a
-has the outcomes O_a, and S_a(t) are those of them that do not rule out the truth t (here: do not speak against it).
-Where t is valid, the outcome that a shows was drawn once, with probability r uniformly from S_a(t), and with 1 - r
-uniformly from O_a:
+The paper's discussion mentions "probabilistic reasoning (by using probabilistic rule-out relationships)" without
+defining it; this is our definition. The prior is uniform over the truths of the game. An action a has the outcomes
+O_a, and S_a(t) are those that do not rule out the truth t (here: do not speak against it). If t is valid, the outcome
+that a shows was drawn once, uniformly from S_a(t) with probability r, and uniformly from O_a with probability 1 - r:
 
     P(o | t) = r [o in S_a(t)] / |S_a(t)|  +  (1 - r) / |O_a|
 
-Given t, actions are independent of each other, and one taken again shows the same. So after the set A of actions
+Given t, actions are independent, and a repeated action shows the same outcome. So after the set A of actions
 
     P(t | A)  is proportional to  the product over a in A of P(o_a | t).
 
-A number inside an interval is uniform there whatever the valid truth, so it is evidence of its interval only. All
-arithmetic is in fractions: nothing is rounded, and a tie is a tie.
+A number is uniform within its interval for every valid truth, so it is evidence only of its interval. All arithmetic
+uses fractions: nothing is rounded, and ties are exact.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ __all__ = ["attainable", "expected_success", "likelihood", "most_probable", "pos
 
 
 def likelihood(action: GameAction, outcome: int, truth: str, reliability: Fraction) -> Fraction:
-    """Return P(o | t), the probability that the action shows its outcome number `outcome` where `truth` is valid.
+    """Return P(o | t), the probability that the action shows its outcome number `outcome` if `truth` is valid.
 
-    Some outcome of the action must not speak against the truth (`Instance.check` sees to that).
+    At least one outcome of the action must not speak against the truth (`Instance.check` ensures this).
     """
     sparing = action.sparing(truth)
     followed = Fraction(int(outcome in sparing), len(sparing))
@@ -41,10 +40,10 @@ def likelihood(action: GameAction, outcome: int, truth: str, reliability: Fracti
 
 
 def posterior(instance: Instance, taken: Iterable[str]) -> dict[str, Fraction]:
-    """Return the probability of each truth, in the game's order, given what the actions taken showed; they sum to 1.
+    """Return the probability of each truth, in the game's order, given the results of the actions taken; the sum is 1.
 
-    An action counts once however often it is taken, and the order does not matter. Raises UsageError for a game of
-    certain results, DataError for one that `Instance.check` refuses, KeyError for a name that is no action.
+    Repeated actions count once, and the order does not matter. Raises UsageError for a game with certain results,
+    DataError for a game that `Instance.check` refuses, KeyError for a name that is not an action.
     """
     instance.check()
     need_uncertain(instance.reliability, f"{instance.domain} instance {instance.seed}")
@@ -61,7 +60,7 @@ def posterior(instance: Instance, taken: Iterable[str]) -> dict[str, Fraction]:
 
 
 def most_probable(beliefs: Mapping[str, Fraction]) -> tuple[str, ...]:
-    """Return the truths that no other exceeds in probability, in the order given: one, or several at a tie."""
+    """Return the most probable truths in the order given: one, or several at a tie."""
     highest = max(beliefs.values())
     return tuple(truth for truth, belief in beliefs.items() if belief == highest)
 
@@ -72,11 +71,11 @@ def attainable(instance: Instance) -> Fraction:
 
 
 def expected_success(instance: Instance) -> Fraction:
-    """Return the chance of success with full evidence before anything is seen: no player of any kind has a higher one.
+    """Return the prior chance of success with full evidence, which no player can exceed.
 
-    It is the sum over all combinations of outcomes of the highest P(t) P(o | t), and does not depend on what the
-    game's actions show. Combinations under which every truth has the same probability are counted together; there may
-    still be very many in games of more than a dozen actions.
+    It is the sum over all combinations of outcomes of the highest P(t) P(o | t), and does not depend on the observed
+    outcomes. Combinations with equal probabilities of every truth are counted together; there may still be very many in
+    games of more than a dozen actions.
     """
     need_uncertain(instance.reliability, f"{instance.domain} instance {instance.seed}")
     reliability = exact_reliability(instance.reliability)

@@ -1,7 +1,7 @@
-"""The selection of Algorithm 2 by exact search: what SAT finds, many times faster where there are few truths.
+"""The selection of Algorithm 2 by exact search: the same result as SAT, many times faster for few truths.
 
-It stops with TooHard after a number of steps, and where the limit on actions could bind it does not apply at all; then
-the SAT solver decides. Both find the same selection, since that is fixed by the order of the candidates alone.
+The search raises TooHard after a number of steps, and is not used if the limit on actions could bind; the SAT solver
+then decides. Both find the same selection, since it depends only on the order of the candidates.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAX_STEPS = 3000
 
 
 class Candidate(NamedTuple):
-    """An outcome that contradicts no valid truth: its action, its place there, the invalid truths it rules out."""
+    """An outcome that contradicts no valid truth: its action, its index there, the invalid truths it rules out."""
 
     action: int
     outcome: int
@@ -28,11 +28,11 @@ class TooHard(Exception):
 
 
 def first_cover(candidates: Sequence[Candidate], invalid: int) -> list[Candidate] | None:
-    """Return the selection, None if there is none.
+    """Return the selection, or None if there is none.
 
-    Each truth of the mask `invalid` is ruled out by some selected outcome, and no two are of one action. Going
-    through the candidates in order, each is left out unless every solution that agrees with the choices so far needs
-    it. Raises TooHard.
+    Some selected outcome rules out each truth of the mask `invalid`, and no two are of the same action. The candidates
+    are taken in order: each is left out unless every solution that agrees with the choices so far needs it. Raises
+    TooHard.
     """
     search = _Search(candidates, invalid)
     witness = search.solution(0, invalid, 0)
@@ -65,7 +65,7 @@ class _Search:
             self._of_truth[truth] = [place for place, one in enumerate(candidates) if one.rules_out & truth]
 
     def solution(self, start: int, need: int, used: int) -> list[int] | None:
-        """The places, from `start` on, of outcomes of unused actions that rule out all of `need`, or None."""
+        """Return the indices, from `start`, of outcomes of unused actions that rule out all of `need`, or None."""
         if not need:
             return []
         self._steps += 1
@@ -80,7 +80,7 @@ class _Search:
         return None
 
     def _choices(self, start: int, need: int, used: int) -> list[int]:
-        """The outcomes that rule out the truth with the fewest of them, the last first: they are the first to stay."""
+        """Return the outcomes that rule out the truth with the fewest such outcomes, last first."""
         fewest: list[int] | None = None
         for truth, places in self._of_truth.items():
             if need & truth:

@@ -1,13 +1,13 @@
-"""Fresh games from a domain (Algorithm 1 of paper 002), the same bytes from the seed alone everywhere.
+"""Fresh games from a domain (Algorithm 1 of paper 002); the seed determines every byte on every machine.
 
-Each game has a random stream of its own, keyed by the domain, the sizes, the seed and the game's number. Truths and
-actions are sorted by name before they are drawn. Neither the hash seed nor the order of the domain file nor the SAT
-solver's choice of a model has an influence.
+Each game has a separate random stream, keyed by the domain, the sizes, the seed and the game's number. Truths and
+actions are sorted by name before they are drawn. The games depend on neither the hash seed, nor the order of the domain
+file, nor the SAT solver's choice of a model.
 
-With a reliability below 1 ("probabilistic reasoning" in the paper's discussion) truths and actions come about in the
-same way; the valid truth and what the actions show are then drawn at random (`creval_kumo.games.observing`), from a
-stream of its own. No two such games have the same truths and actions: to refuse a game for what it shows would make the
-probabilities wrong that the player is told.
+With a reliability below 1 ("probabilistic reasoning" in the paper's discussion) truths and actions are chosen in the
+same way; the valid truth and the observations are then drawn at random (`creval_kumo.games.observing`) from a separate
+stream. No two such games have the same truths and actions: refusing a game for its observations would make the
+probabilities stated to the player wrong.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MAX_TRIES = 1000
 class Settings:
     """The sizes of a game: truths (N_truth), actions (N_action), valid truths (N_valid, fewer than truths).
 
-    `reliability` r: 1 is the paper's game, where results rule truths out for certain. Below 1 they are evidence only
-    (see `creval_kumo.games.belief`); then one truth is valid.
+    `reliability` r: 1 is the paper's game, in which results rule out truths with certainty. Below 1 they are evidence
+    only (see `creval_kumo.games.belief`), and exactly one truth is valid.
     """
 
     truths: int = 4
@@ -47,7 +47,7 @@ class Settings:
     reliability: float = 1.0
 
     def check(self, domain: Domain) -> None:
-        """Raise UsageError if no game of these sizes can be made from the domain."""
+        """Raise UsageError if the domain is too small for games of these sizes."""
         faults = []
         if not 1 <= self.valid < self.truths:
             faults.append(f"{self.valid} valid truths of {self.truths}: at least one, and fewer than all")
@@ -75,8 +75,8 @@ def _chance_faults(settings: Settings, domain: Domain) -> Iterator[str]:
 def counterfactual(domain: Domain, seed: int) -> Domain:
     """Return the domain with its truths' names shuffled in all exclusions; its name ends in `_counterfactual`.
 
-    What an outcome rules out no longer makes sense outside the game: the knowledge book is the only truth. No truth
-    keeps its own exclusions. The structure, and so the difficulty of the reasoning, stays the same.
+    Exclusions no longer match knowledge from outside the game: the knowledge book is the only source. No truth keeps
+    its own exclusions. The structure, and so the difficulty of the reasoning, stays the same.
     """
     names = sorted(truth.name for truth in domain.truths)
     stream = Stream("counterfactual", domain.name, seed)
@@ -98,15 +98,14 @@ def counterfactual(domain: Domain, seed: int) -> Domain:
 
 
 def generate(domain: Domain, settings: Settings, seed: int, solver: str | None = None) -> Iterator[Instance]:
-    """Yield games without end: number 0, 1, 2 ... of the task set `seed`.
+    """Yield an endless sequence of games: number 0, 1, 2 ... of the task set `seed`.
 
     No two have the same truths, valid truths, actions and observed outcomes. With a reliability below 1 no two have
-    the same truths and actions. `solver` names a SAT solver of
-    python-sat that must be used; the games do not depend on it.
+    the same truths and actions. `solver` is the name of the python-sat solver to use; the games do not depend on it.
 
     Raises:
         UsageError: the sizes do not fit the domain.
-        DataError: MAX_TRIES draws in a row gave no game; the message says what stood in the way.
+        DataError: MAX_TRIES draws in a row gave no game; the message gives the reason.
     """
     maker = GameMaker(domain, settings, seed, solver)
     number = 0
@@ -117,10 +116,10 @@ def generate(domain: Domain, settings: Settings, seed: int, solver: str | None =
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A game with the number of the draw that gave it, and 16 bytes that are the same for equal games only.
+    """A game with the number of the draw that gave it, and a key of 16 bytes that only equal games share.
 
-    Equal are games with the same truths, valid truths, actions and observed outcomes (not the numbers measured); with
-    a reliability below 1 those with the same truths and actions.
+    Games are equal if they have the same truths, valid truths, actions and observed outcomes (regardless of the numbers
+    measured); with a reliability below 1, if they have the same truths and actions.
     """
 
     instance: Instance
@@ -130,7 +129,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """A game in numbers: truths and actions by their place among the sorted names, sets as bit masks."""
+    """A game in numbers: truths and actions by their index in the sorted names, sets as bit masks."""
 
     truths: list[int]
     valid: int
@@ -140,7 +139,7 @@ class _Draw:
 
 @dataclass
 class GameMaker:
-    """Makes the games of one task set; holds the domain in bit masks and the keys of the games made so far."""
+    """Makes the games of one task set; stores the domain as bit masks and the keys of the games made so far."""
 
     domain: Domain
     settings: Settings
@@ -159,7 +158,7 @@ class GameMaker:
         self.related = [sum(place[name] for name in action.related) for action in self.actions]
 
     def make(self, number: int, attempt: int = 0) -> Made:
-        """Make game `number`, from draw `attempt` on: draw until the formula can be satisfied and the game is new."""
+        """Make game `number`, starting at draw `attempt`: draw until the formula is satisfiable and the game is new."""
         obstacles = _Obstacles()
         while (made := self.draw(number, attempt, obstacles)).key in self.seen:
             attempt = made.attempt + 1
@@ -168,7 +167,7 @@ class GameMaker:
         return made
 
     def draw(self, number: int, attempt: int = 0, obstacles: _Obstacles | None = None) -> Made:
-        """Return the first draw from `attempt` on that gives a game, be it new or not."""
+        """Return the first draw from `attempt` on that gives a game, new or not."""
         obstacles = obstacles or _Obstacles()
         settings = self.settings
         for tried in range(attempt, MAX_TRIES):
@@ -209,7 +208,7 @@ class GameMaker:
         return _Draw(truths, valid, shown)
 
     def _candidates(self, chosen: int, valid: int) -> list[Candidate]:
-        """The outcomes that rule out some truth of the game but no valid one (D_valid of Algorithm 1)."""
+        """Return the outcomes that rule out some truth of the game but no valid one (D_valid of Algorithm 1)."""
         found = []
         for action, related in enumerate(self.related):
             if related & chosen:
@@ -219,7 +218,7 @@ class GameMaker:
         return found
 
     def _fill_up(self, shown: dict[int, int], chosen: int, valid: int, stream: Stream) -> None:
-        """Add actions until there are enough: first related ones, then others, with outcomes that spare the valid."""
+        """Add actions up to the required number: first related ones, then others; outcomes must spare valid truths."""
         related: list[int] = []
         others: list[int] = []
         for action, mask in enumerate(self.related):
@@ -252,7 +251,7 @@ class GameMaker:
 
 @dataclass
 class _Obstacles:
-    """Why draws gave no game, for the message when too many did not."""
+    """Why draws gave no game, for the error message after too many."""
 
     unsatisfiable: Counter[Obstacle] = field(default_factory=Counter)
     stubborn: Counter[str] = field(default_factory=Counter)

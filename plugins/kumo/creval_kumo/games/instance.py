@@ -34,11 +34,11 @@ class GameAction:
         return frozenset().union(*matching)
 
     def matching(self, observation: Observation) -> tuple[int, ...]:
-        """Return the places of the outcomes that an observation shows: one, unless intervals share a number."""
+        """Return the indices of the outcomes that an observation shows: one, unless intervals share a number."""
         return tuple(place for place, (state, _) in enumerate(self.outcomes) if state_matches(state, observation))
 
     def sparing(self, truth: str) -> tuple[int, ...]:
-        """Return the places of the outcomes that do not rule a truth out."""
+        """Return the indices of the outcomes that do not rule out a truth."""
         return tuple(place for place, (_, ruled_out) in enumerate(self.outcomes) if truth not in ruled_out)
 
     @property
@@ -48,7 +48,7 @@ class GameAction:
 
 
 def state_matches(state: State, observation: Observation) -> bool:
-    """Whether an observation shows a state; intervals hold both their ends."""
+    """Return whether an observation shows a state; intervals are closed."""
     if isinstance(state, Interval):
         return not isinstance(observation, str) and observation in state
     return state == observation
@@ -58,9 +58,9 @@ def state_matches(state: State, observation: Observation) -> bool:
 class Instance:
     """A game whose observations leave exactly the valid truths. `seed` numbers it within its task set.
 
-    `book` is the knowledge book where one was written; two games that differ only in it are the same game.
-    `reliability` below 1 makes results evidence that excludes nothing: see `creval_kumo.games.belief`. "Rules out" then
-    means "speaks against", and `left` says nothing about which truths are still possible.
+    `book` is the knowledge book, if one was written; games that differ only in it are the same game. With `reliability`
+    below 1 results are evidence that excludes nothing: see `creval_kumo.games.belief`. "Rules out" then means "speaks
+    against", and `left` says nothing about which truths are still possible.
     """
 
     domain: str
@@ -93,8 +93,8 @@ class Instance:
     def check(self) -> None:
         """Raise DomainError if all observations together do not leave exactly the valid truths.
 
-        With a reliability below 1 they need not; there each observation must show one outcome, each action have an
-        outcome for every truth that does not speak against it, and one truth be valid.
+        With a reliability below 1 this is not required. Instead each observation must show one outcome, each action
+        must have, for every truth, an outcome that does not speak against it, and one truth must be valid.
         """
         if self.reliability != 1:
             faults = list(self._chance_faults())
@@ -122,7 +122,7 @@ class Instance:
                     yield Fault(FaultKind.ALWAYS_EXCLUDED, f"every outcome of {action.name!r} rules out {truth!r}")
 
     def to_doc(self) -> dict[str, Any]:
-        """Return the game as plain data (JSON), with its book; `reliability` is part of it where it is below 1."""
+        """Return the game as plain data (JSON), with its book; `reliability` is included if it is below 1."""
         chance = {} if self.reliability == 1 else {"reliability": self.reliability}
         return {
             "domain": self.domain,
@@ -138,7 +138,7 @@ class Instance:
 
     @classmethod
     def from_doc(cls, doc: Mapping[str, Any]) -> Instance:
-        """Return the game of `to_doc`'s data. Raises DataError if its book is no text."""
+        """Return the game from the data of `to_doc`. Raises DataError if its book is not a string."""
         if not isinstance(doc.get("book", ""), str):
             which = f"{doc['domain']} {doc['seed']}"
             raise DataError(f"the book is {doc['book']!r}, which is no text", where=which, fix="Leave the key out.")

@@ -1,4 +1,4 @@
-"""How what an action shows is drawn."""
+"""Drawing of observations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["observe", "observe_by_chance"]
 
 
 def observe(state: State, stream: Stream) -> Observation:
-    """The label, or one uniform draw inside the interval (its ends, which neighbours may share, left out)."""
+    """Return the label, or one uniform draw from the open interval (neighbours may share its ends)."""
     if not isinstance(state, Interval):
         return state
     for _ in range(64):
@@ -25,12 +25,12 @@ def observe(state: State, stream: Stream) -> Observation:
 def observe_by_chance(instance: Instance, reliability: float, stream: Stream) -> Instance:
     """Return the game with truths and actions kept, and its valid truth and observations drawn at random.
 
-    The valid truth is drawn afresh, uniformly among all truths of the game, and each observation from P(o | t) of
-    `creval_kumo.games.belief`. Nothing of the game's former choice may stay: the SAT solver chose observations so that
-    they single out its valid truth, and actions so that they can. Given that, probabilities reckoned by the rule that
-    the player is told would be wrong (too low for the truth that the observations favour).
+    The valid truth is drawn again, uniformly from all truths of the game, and each observation from P(o | t) of
+    `creval_kumo.games.belief`. The original valid truth and observations must not be kept: the SAT solver chose
+    observations and actions that single out the valid truth. With them, probabilities computed by the rule stated to
+    the player would be wrong (too low for the truth that the observations favour).
 
-    Raises DomainError if some action has no outcome that spares a truth, or outcomes that share a number shown.
+    Raises DomainError if some action has no outcome that spares a truth, or if an observed number is in two outcomes.
     """
     exact = exact_reliability(reliability)
     valid = stream.choice(instance.truths)

@@ -1,10 +1,10 @@
-"""Which outcomes are observed so that every invalid truth is ruled out (Algorithm 2 of paper 002), by SAT.
+"""Select observed outcomes that rule out every invalid truth (Algorithm 2 of paper 002), by SAT.
 
-A SAT solver returns whichever model it meets first, and that differs between solvers and their versions. So the
-solver here only ever says whether something can be satisfied: going through the outcomes in a given order, each is
-left out unless every solution that agrees with the choices so far needs it. The result is the one smallest
-solution in that order, and every solver yields it. So does a plain search (`creval_kumo.games.cover`), which is
-faster in games with few truths; it is asked first unless a solver is named.
+A SAT solver returns the first model that it finds, which differs between solvers and their versions. So we use the
+solver only to decide satisfiability: the outcomes are taken in a given order, and each is left out unless every
+solution that agrees with the choices so far needs it. The result is the unique smallest solution in that order, for
+every solver. A plain search (`creval_kumo.games.cover`) gives the same result and is faster in games with few truths;
+it is tried first unless a solver is named.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def select(
 ) -> list[Candidate] | None:
     """Return the selected outcomes, or None if the formula is unsatisfiable.
 
-    Constraints: at most one outcome an action, at most `max_actions` actions, and every truth of the mask
-    `invalid` ruled out by at least one selected outcome. Of the solutions the order of `candidates` decides.
-    No outcome of the result can be spared, so it has at most as many outcomes as there are invalid truths.
-    `solver` is the name of a SAT solver in python-sat that must decide; the result does not depend on it.
+    Constraints: at most one outcome per action, at most `max_actions` actions, and every truth of the mask
+    `invalid` ruled out by at least one selected outcome. The order of `candidates` decides between solutions.
+    No outcome of the result is redundant, so it has at most as many outcomes as there are invalid truths.
+    `solver` is the name of the python-sat solver to use; the result does not depend on it.
     """
     if solver is None and invalid.bit_count() <= max_actions:
         try:
@@ -62,7 +62,7 @@ def _select_by_sat(
         model = sat.get_model()
         for variable, candidate in enumerate(candidates, start=1):
             if not invalid:
-                break  # what is selected is a solution, so everything after it is left out
+                break  # the selection is already a solution, so the rest is left out
             if model[variable - 1] > 0:
                 if not sat.solve(assumptions=[*fixed, -variable]):
                     fixed.append(variable)
@@ -87,7 +87,7 @@ def diagnose(candidates: Sequence[Candidate], invalid: int, max_actions: int) ->
 
 
 def _clauses(candidates: Sequence[Candidate], invalid: int, max_actions: int) -> list[list[int]] | None:
-    """The formula in conjunctive form; variable i + 1 is candidate i. None if a truth cannot be ruled out."""
+    """Return the formula in CNF; variable i + 1 is candidate i. None if a truth cannot be ruled out."""
     of_action: dict[int, list[int]] = {}
     excluding: dict[int, list[int]] = {}
     reachable = 0
@@ -104,14 +104,14 @@ def _clauses(candidates: Sequence[Candidate], invalid: int, max_actions: int) ->
     clauses = [column for truth, column in excluding.items() if truth & invalid]
     for same_action in of_action.values():
         clauses += [[-a, -b] for i, a in enumerate(same_action) for b in same_action[i + 1 :]]
-    # A result without spare outcomes has at most one action an invalid truth: below that the limit is void.
+    # A result without redundant outcomes has at most one action per invalid truth, so a larger limit never binds.
     if min(len(of_action), invalid.bit_count()) > max_actions:
         clauses += _action_limit(list(of_action.values()), max_actions, len(candidates))
     return clauses
 
 
 def _action_limit(of_action: Sequence[Sequence[int]], max_actions: int, top: int) -> list[list[int]]:
-    """At most `max_actions` actions have a selected outcome."""
+    """Return the clauses for: at most `max_actions` actions have a selected outcome."""
     from pysat.card import CardEnc, EncType
 
     chosen = list(range(top + 1, top + 1 + len(of_action)))

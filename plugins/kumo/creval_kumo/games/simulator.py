@@ -1,8 +1,8 @@
-"""The game itself, apart from who plays it: legal moves, observations, prediction, the end.
+"""The rules of the game, independent of the player: legal moves, observations, prediction, the end.
 
-Source: paper 002, "KUMO benchmark" and Fig. 1a. Observations are fixed by the instance, so an action that is taken
-again shows the same (and counts again). A name that is neither an action nor a truth, compared exactly, ends
-the game as unparsed. After `max_turns` answers without a prediction the game ends, too.
+Source: paper 002, "KUMO benchmark" and Fig. 1a. The instance fixes the observations, so a repeated action shows the
+same (and counts again). A name that is neither an action nor a truth, compared exactly, ends the game as unparsed.
+The game also ends after `max_turns` answers without a prediction.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GameState:
         return self.instance.observations[self.tests[-1]] if self.tests else None
 
     def left(self) -> tuple[str, ...]:
-        """The truths that the observations so far do not rule out."""
+        """Return the truths that the observations so far do not rule out."""
         return self.instance.left(self.tests)
 
     def move(self, name: str | None) -> GameState:

@@ -1,4 +1,4 @@
-"""Our own random stream: the same numbers from the same words on every machine, Python version and hash seed."""
+"""Our own random stream: the same words give the same numbers on every machine, Python version and hash seed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["Stream"]
 
 T = TypeVar("T")
 _SPAN = 1 << 64
-_DRAWS = struct.Struct(">8Q")  # eight draws of 64 bits out of one SHA-512
+_DRAWS = struct.Struct(">8Q")  # eight draws of 64 bits from one SHA-512
 
 
 class Stream:
-    """Numbers out of SHA-512 in counter mode, keyed by words (`Stream("medical", 4, 6, 17)`)."""
+    """Random numbers from SHA-512 in counter mode, keyed by words (`Stream("medical", 4, 6, 17)`)."""
 
     def __init__(self, *words: object) -> None:
         self._key = hashlib.sha256("\x1f".join(str(word) for word in words).encode()).digest()
@@ -30,7 +30,7 @@ class Stream:
         return self._pool.pop()
 
     def below(self, n: int) -> int:
-        """Return a whole number from 0 to n - 1, each as likely (by rejection). `n` from 1 to 2^64."""
+        """Return a uniform integer from 0 to n - 1 (by rejection sampling). `n` is from 1 to 2^64."""
         value = self._pool.pop() if self._pool else self._draw()
         if value < _SPAN - n:
             return value % n
@@ -44,7 +44,7 @@ class Stream:
         return min(hi, lo + (hi - lo) * ((self._draw() >> 11) / (1 << 53)))
 
     def shuffled(self, items: Iterable[T]) -> list[T]:
-        """Return the items in random order (Fisher and Yates). Give them in a fixed order."""
+        """Return the items in random order (Fisher-Yates). The caller must pass them in a fixed order."""
         shuffled = list(items)
         for index in range(len(shuffled) - 1, 0, -1):
             other = self.below(index + 1)
@@ -60,5 +60,5 @@ class Stream:
         return chosen
 
     def choice(self, items: Sequence[T]) -> T:
-        """Return one item."""
+        """Return one random item."""
         return items[self.below(len(items))]

@@ -1,3 +1,3 @@
-"""People playing KUMO."""
+"""Human players of KUMO."""
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What a participant of the paper's study earned for a set of games.
+"""The earnings of a participant of the paper's study for a set of games.
 
 Source: paper 002, "Design of the human experiment": "25 + success rate x 15 - #action count x 0.1" per task set, a task
-set being ten games (five easy, five hard). The paper does not say over what the action count runs. It is read here as
-the sum over the task set: with the mean of a game the third term would be a few tenths at most, and no penalty for
-excessive actions. Counted are the actions that were taken, without the prediction (`tests`); with `paper_compat` they
-are counted as the released code counts a model's (tests + 2, a failed game as the number of actions + 1).
+set being ten games (five easy, five hard). The paper does not define the action count. We read it as the sum over the
+task set: with the mean per game the third term would be a few tenths at most, and no penalty for excessive actions. The
+count is of actions taken, without the prediction (`tests`); with `paper_compat` it is that of the released code for
+models (tests + 2, a failed game as the number of actions + 1).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Earnings:
 
     @property
     def success_rate(self) -> float | None:
-        """Successes by games; None without a game."""
+        """Successes divided by games; None without a game."""
         return self.successes / self.games if self.games else None
 
     @property
@@ -41,7 +41,7 @@ class Earnings:
 
 
 def earnings(scores: Iterable[ScoreRecord], count: str = "tests") -> Earnings:
-    """Return the earnings for the games scored; a game without scores (errored, skipped) was not played."""
+    """Return the earnings for the scored games; a game without scores (errored, skipped) counts as not played."""
     games = successes = 0
     actions = 0.0
     for score in scores:

@@ -1,4 +1,4 @@
-"""How a person is shown what an action gave."""
+"""Formatting of observations for human players."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from creval_kumo.games.instance import GameAction, Observation, state_matches
 
 __all__ = ["shown_observation"]
 
-_DIGITS = 17  # enough to tell any two floats apart
+_DIGITS = 17  # enough to distinguish any two floats
 
 
 def shown_observation(action: GameAction, observation: Observation) -> str:
     """Return a label unchanged, a number with its unit and as few decimals as possible (at least one).
 
-    A model is told all 17 digits. A person gets the shortest rounding that matches the same outcomes: the same
-    information, in a form that can be read.
+    A model sees all 17 digits. A person sees the shortest rounding that matches the same outcomes: the same
+    information in a readable form.
     """
     if isinstance(observation, str):
         return observation

@@ -1,4 +1,4 @@
-"""How a person sees a game: the book, what was observed, the actions and truths to choose from.
+"""The screen of a game for human players: the book, the observations, the actions and truths to choose from.
 
 Source: paper 002, "Design of the human experiment": the knowledge book on one side, on the other a menu of actions and
 the observation that each gave; the same games as for models.
@@ -25,7 +25,7 @@ class GameScreen:
     """The `Screen` of protocol `kumo.game`."""
 
     def view(self, request: GenerateRequest) -> View:
-        """Return what the player may know: never the valid truth, nor observations not yet made."""
+        """Return what the player may know: never the valid truth or observations not yet made."""
         doc, key = request.origin.doc, request.origin.key
         instance = Instance.from_doc(doc)
         taken = taken_so_far(request.messages)
@@ -58,9 +58,9 @@ class GameScreen:
         return f"<ANSWER> {value} </ANSWER>"
 
     def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> list[str]:
-        """Return how the games went, and the earnings by the paper's formula over all of them as one task set.
+        """Return the results of the games, and the earnings by the paper's formula over all of them as one task set.
 
-        Where results were not certain, the earnings are replaced by how often the most probable truth was named.
+        If results were not certain, the share of games that named the most probable truth replaces the earnings.
         """
         every = list(itertools.chain.from_iterable(scores.values()))
         found = earnings(every)

@@ -1,4 +1,4 @@
-"""Reads the authors' own repository (a clone of github.com/linhaowei1/kumo) into the form that `published` reads.
+"""Read the authors' repository (a clone of github.com/linhaowei1/kumo) into the form that `published` reads.
 
     env/<name>_env.py                      which data file a domain takes: `from env.data.<name>_data import ...`
     env/data/<name>_data.py                Truths, Actions and Outcomes as Python data (Medical names them otherwise)
@@ -6,8 +6,8 @@
     env/<Domain>/knowledge_book/<the same>/seed=<i>.txt                 their knowledge books
     agents/vanilla_agent.py                the wording of a turn; that of a game's beginning is in env/<name>_env.py
 
-None of that code is run: the data files are read as plain data, with the few further forms that they hold, among them
-a second name before a value (`Outcomes = outcomes = ...`).
+None of this code is executed: the data files are read as plain data, plus the few other forms that they contain, such
+as a second name before a value (`Outcomes = outcomes = ...`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AuthorsFiles:
     folder: Path
 
     def domains(self) -> dict[str, Path]:
-        """Return the data file of each domain by the domain's name. Raises DataError if this is no such clone."""
+        """Return the data file of each domain by name. Raises DataError if the folder is not such a clone."""
         return {name: data for name, (_, data) in self._domain_files().items()}
 
     def _domain_files(self) -> dict[str, tuple[Path, Path]]:
@@ -68,7 +68,7 @@ class AuthorsFiles:
         return files[domain]
 
     def wording(self, domain: str) -> Wording:
-        """Return the texts in which a domain's games are put. Raises DataError if they have another form."""
+        """Return the wording of a domain's games. Raises DataError if its form is not the expected one."""
         return Wording.read(self._files_of(domain)[0], self.folder / AGENT)
 
     def configuration(self, domain: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class AuthorsFiles:
 
     @staticmethod
     def places(domain: str, truths: int, actions: int) -> tuple[str, str]:
-        """Return the file of a domain's games and the folder of their knowledge books, seen from the root."""
+        """Return the file of a domain's games and the folder of their knowledge books, relative to the root."""
         sizes = f"truth_num={truths}+action_num={actions}+valid_truth_num=1"
         return f"env/{domain}/{sizes}.jsonl", f"env/{domain}/knowledge_book/{sizes}"
 
@@ -135,8 +135,8 @@ def _outcome(name: str, entry: Any, file: Path) -> dict[str, Any]:
 
 
 class _WithComprehensions(Data):
-    """Reads `[name for name in Known if conditions]` too, where the conditions are `name not in [...]` and
-    `"part" not in name`, joined by `and`. A key of a dictionary may come twice, as in the authors' files.
+    """Also reads `[name for name in Known if conditions]`; the conditions are `name not in [...]` and
+    `"part" not in name`, joined by `and`. A key of a dictionary may occur twice, as in the authors' files.
     """
 
     repeated_keys = True
@@ -166,5 +166,5 @@ class _WithComprehensions(Data):
 
 
 def _parts(test: ast.expr) -> list[ast.expr]:
-    """The conditions that `and` joins."""
+    """Return the conditions that `and` joins."""
     return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]

@@ -1,8 +1,7 @@
-"""Reads assignments of plain Python data (`Truths = [...]`) out of text that must not be executed.
+"""Read assignments of plain Python data (`Truths = [...]`) from text that must not be executed.
 
-Each statement goes to `ast.literal_eval` once its size and the depth of its brackets are known to be small. Beyond what
-that function reads, `set([...])` and the constants `true` and `false` are understood. Everything else is refused with
-its line.
+Each statement is passed to `ast.literal_eval` after a check that its size and the depth of its brackets are small. In
+addition, `set([...])` and the constants `true` and `false` are accepted. Everything else is refused with its line.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ class LiteralError(ValueError):
 
 
 class IncompleteText(LiteralError):
-    """The text is plain data as far as it goes, but it breaks off."""
+    """The text is plain data, but it is truncated."""
 
 
 class Statement(NamedTuple):
-    """A logical line of the text, its first line, and whether the text ends with it."""
+    """A logical line of the text, the number of its first line, and whether the text ends with it."""
 
     text: str
     line: int
@@ -56,10 +55,10 @@ class Statement(NamedTuple):
 
 
 def read_assignments(text: str, wanted: Sequence[str], data: Data | None = None) -> dict[str, Any]:
-    """Return the values assigned to the names `wanted`; whatever follows the last of them is not looked at.
+    """Return the values assigned to the names `wanted`; text after the last of them is ignored.
 
-    `data` says which further forms are read. Raises IncompleteText if the text ends too early, LiteralError if it
-    is anything else than assignments of plain data.
+    `data` defines which other forms are read. Raises IncompleteText if the text ends too early, LiteralError if it
+    is anything other than assignments of plain data.
     """
     data = data or Data()
     line = 1
@@ -93,14 +92,14 @@ class Data(ast.NodeTransformer):
         self.names: dict[str, Any] = {}
 
     def read(self, node: ast.expr, statement: Statement) -> Any:
-        """Return the value of a node. Raises LiteralError for what is no plain data."""
+        """Return the value of a node. Raises LiteralError if it is not plain data."""
         try:
             return ast.literal_eval(self.visit(node))
         except (ValueError, TypeError, RecursionError, MemoryError) as error:
             raise _refusal(statement, f"no plain value: {str(error) or type(error).__name__}") from error
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """Text, numbers, True, False and None."""
+        """Accept text, numbers, True, False and None."""
         if not isinstance(node.value, str | int | float | None):
             raise ValueError(f"{node.value!r} is not read")
         if isinstance(node.value, str):
@@ -108,17 +107,17 @@ class Data(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The constants of JSON."""
+        """Convert the constants of JSON."""
         if node.id not in _CONSTANTS:
             raise ValueError(f"the name {node.id!r} is not read")
         return ast.Constant(_CONSTANTS[node.id])
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """A sum, which literal_eval would read as a complex number."""
+        """Refuse a sum, which literal_eval would read as a complex number."""
         raise ValueError("arithmetic is not read")
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """`set()` and `set([...])`."""
+        """Convert `set()` and `set([...])`."""
         if not (isinstance(node.func, ast.Name) and node.func.id == "set" and not node.keywords and len(node.args) < 2):
             raise ValueError("calls are not read")
         if not node.args:
@@ -129,7 +128,7 @@ class Data(ast.NodeTransformer):
         return ast.Set(inner.elts) if inner.elts else ast.Call(node.func, [], [])
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        """A dictionary whose keys differ."""
+        """Check that the keys of a dictionary differ."""
         if None in node.keys:
             raise ValueError("** is not read")
         keys = [repr(key.value) for key in node.keys if isinstance(key, ast.Constant)]
@@ -152,7 +151,7 @@ def _parsed(text: str, statement: Statement, kind: type[Any]) -> Any:
     """Return the one node of a text."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an unknown escape in somebody's text is not our concern
+            warnings.simplefilter("ignore")  # ignore unknown escapes in the text
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _refusal(statement, f"no Python data: {getattr(error, 'msg', None) or type(error).__name__}") from error
@@ -162,14 +161,14 @@ def _parsed(text: str, statement: Statement, kind: type[Any]) -> Any:
 
 
 def _refusal(statement: Statement, message: str) -> LiteralError:
-    """IncompleteText where the text ends in the middle of something."""
+    """Return the error of a statement: IncompleteText if the text ends inside it."""
     code = re.sub(r"#[^\n]*$", "", statement.text).rstrip()
     torn = statement.last and _TORN_END.search(code) is not None
     return (IncompleteText if torn else LiteralError)(message, statement.line)
 
 
 def _statements(text: str, one_value: bool = False) -> Iterator[Statement]:
-    """Yield the logical lines; with `one_value` up to the bracket that closes the first one that opens."""
+    """Yield the logical lines; with `one_value`, up to the bracket that closes the first opening bracket."""
     if len(text) > MAX_CHARACTERS:
         raise LiteralError(f"the text is longer than {MAX_CHARACTERS} characters", 1)
     start, depth, line = 0, 0, 1

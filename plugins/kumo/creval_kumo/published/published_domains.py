@@ -1,13 +1,12 @@
-"""Reads the data that the paper's authors published: 100 seed configurations and their task instances.
+"""Read the authors' published data: 100 seed configurations and their task instances.
 
-Both are JSON Lines, plain or gzip-compressed. A row of the configurations holds `domain`, `truths`, `actions` and
-`outcomes`: a list of {action, type, states: [{state, rules_out}]}, a state being a label or [lo, hi]. A row of the
-instances holds `truths`, `actions`, `observations`, `seed`, `valid_truth` (a name, or a list of names) and
-`knowledge_book`. Some of the domains are faulty; every fault is found and reported under its name
+Both are JSON Lines, plain or gzip-compressed. A row of the configurations has `domain`, `truths`, `actions` and
+`outcomes`: a list of {action, type, states: [{state, rules_out}]}; a state is a label or [lo, hi]. A row of the
+instances has `truths`, `actions`, `observations`, `seed`, `valid_truth` (a name, or a list of names) and
+`knowledge_book`. Some of the domains are faulty; every fault is reported by name
 (`creval_kumo.domains.faults.FaultKind`), and faulty data is refused, never repaired.
 
-Two things are as the authors have them, and sound: ranges may share an end point or be a single number, and
-sizes vary.
+Two properties of the authors' data are not faults: ranges may share an end point or be a single number, and sizes vary.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ __all__ = ["PublishedDomain", "read_domains", "read_instances", "to_domain", "to
 class PublishedDomain:
     """One published configuration with its faults.
 
-    `domain` holds what could be read; outcomes whose form does not fit are left out of it, and `unreadable` names
-    their actions. Use `sound()` where a domain without faults is needed.
+    `domain` contains what could be read; malformed outcomes are left out, and `unreadable` names their actions. Use
+    `sound()` if you need a domain without faults.
     """
 
     domain: Domain
@@ -54,7 +53,7 @@ class PublishedDomain:
 
     @cached_property
     def game_actions(self) -> dict[str, GameAction]:
-        """The actions of the whole domain in the form that games have."""
+        """Return the actions of the whole domain as game actions."""
         return {
             action.name: GameAction(
                 action.name, "", "", tuple((outcome.state, outcome.rules_out) for outcome in action.outcomes)
@@ -74,8 +73,7 @@ def read_instances(
     """Yield the published instances of a domain, with their knowledge books.
 
     `faulty="refuse"` raises DomainError at a faulty domain or instance. `faulty="skip"` leaves out faulty instances
-    and keeps the sound ones, those of faulty domains too: an instance is sound where its own truths and
-    actions are (the faults may touch others).
+    and keeps the sound ones, even in faulty domains: an instance is sound if its own truths and actions are.
     """
     if faulty == "refuse":
         published.sound()
@@ -101,7 +99,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def to_domain(row: Mapping[str, Any], where: str) -> PublishedDomain:
-    """Return the configuration of one row; `where` is its place, for messages. Raises DataError on a malformed row."""
+    """Return the configuration of one row; `where` is its place in messages. Raises DataError on a malformed row."""
     try:
         outcomes = {str(entry["action"]): entry for entry in row["outcomes"]}
         names = [str(name) for name in row["actions"]]
@@ -125,7 +123,7 @@ def to_domain(row: Mapping[str, Any], where: str) -> PublishedDomain:
 
 
 def _mismatches(actions: list[str], with_outcomes: list[str]) -> list[Fault]:
-    """Actions without outcomes, and outcomes of no action."""
+    """Return faults for actions without outcomes and for outcomes of unknown actions."""
     differing = sorted(set(actions) ^ set(with_outcomes))
     if not differing:
         return []

@@ -1,8 +1,8 @@
 """The authors' published files, games and wording, fetched from their repository one by one, each pinned by its sha256.
 
-`files.jsonl` has a line for each of the 100 domains: the sha256 of the two files of its configuration, and
-for each difficulty that of the games and of the knowledge books of seeds 0 to 49, as they are at commit COMMIT of
-github.com/linhaowei1/kumo (Apache-2.0). None of the files travels with this package.
+`files.jsonl` has a line for each of the 100 domains: the sha256 of the two files of its configuration and, for each
+difficulty, of the games and of the knowledge books of seeds 0 to 49, as of commit COMMIT of
+github.com/linhaowei1/kumo (Apache-2.0). This package contains none of the files.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def _read_pins() -> Pins:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFiles:
-    """The files of the published games. `folder` keeps them as they lie in the repository, `address` serves it.
+    """The files of the published games. `folder` stores them as in the repository, `address` is its URL.
 
-    `offline` forbids the network; `fix` is then the advice next to the error. `pins` are the sha256 by domain, `agent`
-    that of the file AGENT.
+    `offline` forbids network access; `fix` is then the advice in the error message. `pins` are the sha256 by domain,
+    `agent` is the sha256 of the file AGENT.
     """
 
     folder: Path
@@ -53,9 +53,9 @@ class PublishedFiles:
     agent: str = AGENT_SHA256
 
     def names(self, chosen: Sequence[str] | str, difficulty: str | None) -> list[str]:
-        """Return the domains chosen; `all` stands for every one, that has games of this difficulty where one is given.
+        """Return the chosen domains; `all` means every domain, or every one with games of `difficulty` if it is given.
 
-        Raises UnknownNameError, and UsageError if a domain is named twice or none is.
+        Raises UnknownNameError, and UsageError if a domain is named twice or none is named.
         """
         known = [name for name, row in self.pins.items() if difficulty is None or difficulty in row]
         names = listed(chosen, known, "published games of KUMO")
@@ -66,10 +66,10 @@ class PublishedFiles:
         return names
 
     def fetch(self, names: Iterable[str], difficulty: str | None) -> AuthorsFiles:
-        """Return the repository's files of some domains; those that are missing or altered are fetched.
+        """Return the repository's files of some domains; missing or altered files are fetched.
 
-        Without a difficulty these are the configurations alone, else also the games, their books and the file with the
-        wording of a turn. Raises DataError for what cannot be fetched (see `PinnedFiles.fetch`).
+        Without a difficulty these are only the configurations, otherwise also the games, their books and the file with
+        the wording of a turn. Raises DataError if a file cannot be fetched (see `PinnedFiles.fetch`).
         """
         wanted = {path: sha256 for name in names for path, sha256 in self._pinned(name, difficulty)}
         if difficulty is not None:

@@ -32,11 +32,11 @@ def open_published(
     base: Path,
     options: DataOptions,
 ) -> Rows:
-    """Return the published games of some domains (`all`: of every one), 50 each, domain by domain.
+    """Return the published games of some domains (`all`: every domain), 50 each, domain by domain.
 
-    The files are fetched once, checked by their sha256 and kept in the cache. `url` is where the repository's files are
-    served, for a copy of one's own. `faulty="skip"` leaves out what cannot be played as published; which games these
-    are is always the same, since the files are pinned.
+    The files are fetched once, checked by their sha256 and kept in the cache. `url` is the address of the repository's
+    files, to use your own mirror. `faulty="skip"` leaves out games that cannot be played as published; these are
+    always the same, since the files are pinned.
 
     Raises DataError (see `PublishedFiles.fetch`), UnknownNameError, and DomainError at a faulty game or domain.
     """
@@ -51,9 +51,9 @@ def open_published(
 def published_docs(
     files: AuthorsFiles, name: str, difficulty: str, skipped: list[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the games of a domain as the fields of docs; `wording` are the authors' own texts of a game.
+    """Yield the games of a domain as the fields of docs; `wording` contains the authors' texts of a game.
 
-    Faulty ones are refused (DomainError), or left out and listed in `skipped`, where that is given.
+    Faulty games raise DomainError, or are left out and listed in `skipped` if it is given.
     """
     published = to_domain(files.configuration(name), name)
     if skipped is None and published.faults:

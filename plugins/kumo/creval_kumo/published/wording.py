@@ -1,6 +1,6 @@
-"""The wording in which the authors put a game, read out of their source text; none of it is run or shipped.
+"""The authors' wording of a game, read from their source text, which is neither executed nor shipped.
 
-env/<name>_env.py          `get_system_prompt`: what a game begins with, and what comes before its knowledge book
+env/<name>_env.py          `get_system_prompt`: the beginning of a game, and the text before its knowledge book
 agents/vanilla_agent.py    `response`: the first message, the instruction of each round, and a result
 """
 
@@ -22,12 +22,12 @@ _ROUND_FIELDS = {"self.T": _TRUTHS, "self.A": _ACTIONS}
 _BOOK, _OBSERVATION = {"book": "book"}, {"observation": "observation"}
 
 Pieces = Sequence[tuple[bool, str]]
-"""Of an f-string: (is it a field, the field's name here or the text)."""
+"""The parts of an f-string: (whether it is a field, our name for the field or the text)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The texts of one domain. `guide` and `result` are what comes before the book and before an observation."""
+    """The texts of one domain. `guide` and `result` are the texts before the book and before an observation."""
 
     system: Pieces
     guide: str
@@ -37,7 +37,7 @@ class Wording:
 
     @classmethod
     def read(cls, domain: Path, agent: Path) -> Wording:
-        """Read a domain's file and the agent's. Raises DataError if one of them has another form."""
+        """Read a domain's file and the agent's. Raises DataError if the form of either is not the expected one."""
         said = _method(domain, "get_system_prompt")
         turn = _method(agent, "response")
         try:
@@ -105,7 +105,7 @@ def _before(pieces: Pieces) -> str:
 
 
 def _begin(method: ast.FunctionDef) -> str:
-    """Return the one message of the user that is written out."""
+    """Return the only user message that is a literal."""
     found: list[Any] = [
         value.value
         for node in ast.walk(method)

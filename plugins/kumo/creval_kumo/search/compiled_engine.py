@@ -1,4 +1,4 @@
-"""Drives the compiled kernel: allocates and enlarges its tables, and looks at the limits between slices."""
+"""Driver of the compiled kernel: allocates and enlarges its tables, and checks the limits between slices."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _ROW_TABLES = frozenset({"slots", "rows", "bounds", "next_row", "chance"})
 _STATE_TABLES = frozenset({"states", "values"})
 
 DEEP_ENTRIES = 1 << 16, 1 << 20, 1 << 23
-"""Deep bounds remembered, 16 bytes each: in the beginning, and as each size is half full."""
+"""Entries in the memo of deep bounds, 16 bytes each: the initial size, then the next when one is half full."""
 
 SLICE = 50_000
-"""Nodes between two looks at the clock."""
+"""Nodes between two checks of the clock."""
 
 
 def available() -> bool:
-    """Whether numba can be imported, without importing it."""
+    """Return whether numba can be imported, without importing it."""
     import importlib.util
 
     return importlib.util.find_spec("numba") is not None
 
 
 class CompiledEngine:
-    """The kernel with its memo for one instance. Needs numba and at most 62 truths and 62 actions."""
+    """The kernel with its memo for one instance. Requires numba and at most 62 truths and 62 actions."""
 
     name = "compiled"
 
@@ -109,9 +109,9 @@ class CompiledEngine:
         }
 
     def _grow(self, rows: bool, budget: Budget) -> None:
-        """Double the tables of rows, or else the memo; the numbers of rows and moves stay the same.
+        """Double the tables of rows if `rows`, otherwise the memo; rows and moves keep their numbers.
 
-        Raises OutOfBudget, with the tables as they were, if the larger ones would take too much memory.
+        Raises OutOfBudget, and leaves the tables unchanged, if the larger ones would take too much memory.
         """
         from creval_kumo.search import kernel
 
@@ -131,7 +131,7 @@ class CompiledEngine:
         self.game = game._replace(**larger)
 
     def _widen_deep(self) -> None:
-        """Give the deep bounds a larger, empty memo where theirs is half full; they are worked out again at need."""
+        """Replace a half-full memo of deep bounds with a larger, empty one; bounds are recomputed as needed."""
         import numpy as np
 
         from creval_kumo.search.kernel import N_DEEP
@@ -144,7 +144,7 @@ class CompiledEngine:
 
 @functools.cache
 def _load() -> None:
-    """Compile the kernel, or read it from numba's cache, once a process, so that no time limit pays for it."""
+    """Compile the kernel or read it from numba's cache, once per process, so that it counts toward no time limit."""
     engine = CompiledEngine.__new__(CompiledEngine)
     engine.puzzle, engine.horizon = Puzzle(3, ((1, 2), (2, 4), (4, 1))), 3
     engine.game = engine._new_game()

@@ -38,7 +38,7 @@ class GoldenRun:
 
 
 def puzzle_of(instance: Instance) -> Puzzle:
-    """The game as bit masks; bits follow the order of its truths and actions.
+    """Return the game as bit masks; bits follow the order of its truths and actions.
 
     Raises UsageError if the game's results are not certain (`reliability` below 1).
     """
@@ -48,7 +48,7 @@ def puzzle_of(instance: Instance) -> Puzzle:
 
 
 def observed_masks(instance: Instance) -> list[int]:
-    """Per action the mask of the truths that its observation in this game rules out."""
+    """Return, per action, the mask of the truths that its observation in this game rules out."""
     place = {name: 1 << index for index, name in enumerate(instance.truths)}
     return [
         sum(place[name] for name in action.ruled_out(instance.observations[action.name])) for action in instance.actions
@@ -56,7 +56,7 @@ def observed_masks(instance: Instance) -> list[int]:
 
 
 class OptimalPlayer:
-    """Knows the best action in every state of one game; keeps its memo."""
+    """Finds the best action in every state of one game; keeps its memo."""
 
     def __init__(self, instance: Instance, limits: Limits | None = None, engine: EngineName = "auto") -> None:
         self.instance = instance
@@ -64,24 +64,24 @@ class OptimalPlayer:
         self.search = OptimalSearch(self.puzzle, limits, engine)
 
     def prove(self) -> Proof:
-        """E[S] of the whole game, or its bounds at a limit."""
+        """Return E[S] of the whole game, or its bounds if a limit is reached."""
         return self.search.prove()
 
     def best(self, taken: Sequence[str]) -> str | None:
-        """Return the action to take after `taken`, or None where play ends (see `prediction`).
+        """Return the action to take after `taken`, or None if play has ended (see `prediction`).
 
-        Of equally good actions the first in the game's order is taken. Raises NotProvenError, a ScoringError, if
+        Of equally good actions, returns the first in the game's order. Raises NotProvenError, a ScoringError, if
         a limit ends the search before the best action is proven.
         """
         action = self.search.best_action(*self._state(taken))
         return None if action is None else self.instance.actions[action].name
 
     def is_optimal(self, taken: Sequence[str], action: str) -> bool:
-        """Whether taking `action` after `taken` is optimal."""
+        """Return whether taking `action` after `taken` is optimal."""
         return self.search.is_optimal(*self._state(taken), self.instance.action_names.index(action))
 
     def prediction(self, taken: Sequence[str]) -> str:
-        """Return the truth to name where play ends: the only one left, or one that no action left can rule out."""
+        """Return the truth to name when play ends: the only one left, or one that no action left can rule out."""
         truth = self.search.prediction(*self._state(taken))
         if truth is None:
             raise _no_truth_left(self.instance)
@@ -120,15 +120,15 @@ def golden_of(instance: Instance, limits: Limits | None = None, engine: EngineNa
 
 
 def golden_run(doc: Mapping[str, Any]) -> GoldenRun:
-    """Return the golden run of a game's doc; remembered, since every model and repeat needs the same.
+    """Return the golden run of a game's doc; cached, since every model and repeat needs it.
 
-    That of a game which takes the search long is looked up where it is listed. Raises NotProvenError as `golden_of`.
+    For listed games that take long to solve, it is looked up. Raises NotProvenError as `golden_of` does.
     """
     return _golden(game_text(doc))
 
 
 def game_text(doc: Mapping[str, Any]) -> str:
-    """Return what the golden run of a game's doc depends on, as canonical JSON."""
+    """Return everything that the golden run of a game's doc depends on, as canonical JSON."""
     return json.dumps({key: value for key, value in doc.items() if key in _GAME_KEYS}, sort_keys=True)
 
 

@@ -1,39 +1,38 @@
 """The optimal search as a compiled kernel: branch and bound with a memo, in flat arrays.
 
-The value is the one of Algorithm 3 (paper 002): E[S](T, A) = 1 + min over actions a of the sum over outcomes s
-of P(s) E[S](T minus T_s, A minus a), and 0 where at most one truth is left, no action is left, or some truth is
-related to no action left. What makes it fast, and why each step keeps the value:
+The value is that of Algorithm 3 (paper 002): E[S](T, A) = 1 + min over actions a of the sum over outcomes s
+of P(s) E[S](T minus T_s, A minus a), and 0 if at most one truth is left, no action is left, or some truth is
+related to no action left. The optimizations, and why each preserves the value:
 
-- *Rows.* What an action does to a truth set T does not depend on the actions left, so it is computed once per
-  T: the live next sets (more truths than are valid), merged where equal, with their probabilities.
+- *Rows.* The effect of an action on a truth set T does not depend on the actions left, so it is computed once per
+  T: the live next sets (more truths than are valid), equal ones merged, with their probabilities.
 - *Reduced action sets.* An action related to no truth of T changes nothing and costs a step: it is dropped.
   Two actions that leave the same sets of T equally often and relate to the same truths of T are interchangeable
-  from there on: those left of such a class are replaced by as many of its lowest members.
+  from then on: the remaining members of such a class are replaced by the same number of its lowest members.
 - *Relaxed bound.* Let k be the smallest number of actions left that relate to one truth of T. Before k steps the
   third base case cannot occur. So the value is at least that of the game of at most k steps in which actions
-  may be taken again and only the first base case ends play; that game depends on (T, k) alone.
-- *Deep bound.* The relaxed game is weak where a truth has few actions left, since k is small then. So let D be such
-  truths of T ("scarce"), and keep the game exact for them: an action related to a truth of D is used up, and a truth of
-  D without an action left ends play. All other actions may be taken again, and play ends after k steps, k the smallest
-  number of actions left that relate to one truth outside D (at most `HORIZON`). This game's value is a lower bound: it
-  has all plays of the real one with the same chances, since repeats only add to them, and ends none of them later,
-  since a truth outside D takes at least k steps to lose its actions and the other base cases are the same. It depends
-  on T, D, k and the actions left that relate to D. D grows from the truths with one action left to all that are at
-  most `SCARCE`, each time only where the smaller D does not settle it.
-- *Windows.* A node is asked for its value only below a bound; it answers with the exact value, or with a lower
-  bound that is not below the bound asked for. Both are remembered.
+  may be repeated and only the first base case ends play; that game depends only on (T, k).
+- *Deep bound.* The relaxed game is a weak bound if a truth has few actions left, since k is then small. So let D be
+  these truths of T ("scarce"), and keep the game exact for them: an action related to a truth of D is used up, and a
+  truth of D without an action left ends play. All other actions may be repeated, and play ends after k steps, k the
+  smallest number of actions left that relate to one truth outside D (at most `HORIZON`). The value of this game is a
+  lower bound: it has all plays of the real game with the same chances, since repeats only add plays, and ends no play
+  later, since a truth outside D takes at least k steps to lose its actions and the other base cases are the same. It
+  depends on T, D, k and the actions left that relate to D. D grows from the truths with one action left to those with
+  at most `SCARCE`, and only as long as the smaller D does not settle the bound.
+- *Windows.* A node gets a bound and returns either the exact value or a lower bound that is not below the given bound.
+  Both are stored in the memo.
 
-The kernel runs in slices, so that the caller can look at the clock and enlarge full tables: all its state is in the
-arrays. `PythonEngine` is the same search in readable form, without the deep bound, so that its values check
-those found with it. The memo of deep bounds may forget: a key can be in few places, where the dearest entries
-stay.
+The kernel runs in slices, so that the caller can check the clock and enlarge full tables: all its state is in the
+arrays. `PythonEngine` is the same search in readable form, without the deep bound, as an independent check. The memo of
+deep bounds may evict entries: a key has few possible slots, which keep the most expensive entries.
 
-Few wide arrays with named columns, because numba's compile time grows with the number of arrays. Truth sets and action
-sets are bit masks in int64, at most 62 each. Hash tables are open-addressed and their sizes are powers of two; a free
-slot holds -1.
+There are few wide arrays with named columns, because numba's compile time grows with the number of arrays. Truth sets
+and action sets are bit masks in int64, at most 62 each. Hash tables are open-addressed and their sizes are powers of
+two; a free slot is -1.
 
-All compiled functions are in this one file: numba keeps compiled code on disk and renews it when the file of a function
-has changed, but not when only a file has changed that it calls.
+All compiled functions are in this one file: numba caches compiled code on disk and recompiles a function when its file
+changes, but not when only the file of a called function changes.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ HORIZON = 6
 SCARCE = 5
 """A truth with more actions left than this is not scarce."""
 DEEP_BITS = 31
-"""Most truths and most actions for which the deep bound is worked out; both masks share a word."""
+"""Most truths and most actions for which the deep bound is computed; both masks share a word."""
 WAYS = 4  # entries of the deep memo that a key may be in; they share a cache line
 FIXED = 67108864.0  # 2**26: values of the deep memo are whole multiples of its inverse, rounded down
 
@@ -70,7 +69,7 @@ MULTIPLIER = 0x1F58D4B3C2A69E71  # odd, below 2**63; spreads keys over the slots
 RELATED, N_OUTCOMES, OUTCOMES = 0, 1, 2
 # Columns of `rows`; the ends of each action's moves (counted from FIRST) start at ENDS, the classes follow.
 TRUTHS, SIZE, FIRST, ACTIONS, N_CLASSES, ENDS = 0, 1, 2, 3, 4, 5
-# Columns of `states`: twice the row, plus 1 where the value is exact; the action set.
+# Columns of `states`: twice the row, plus 1 if the value is exact; the action set.
 STATE_ROW, STATE_ACTIONS = 0, 1
 # Columns of `frames`; the ordered actions start at ORDER, the truths by number of related actions follow.
 ROW, LEFT, ONLY, N_ORDER, AT, MOVE, ORDER = 0, 1, 2, 3, 4, 5, 6
@@ -86,29 +85,29 @@ class GameTables(NamedTuple):
     actions: Ints  # [action, column]
     actions_of: Ints  # [truth] the actions related to it
     slots: Ints  # hash slots: row number or -1
-    rows: Ints  # [row, column] all that depends on a truth set alone
-    bounds: Floats  # [row, k] value of the relaxed game of k steps, -1 while unknown
+    rows: Ints  # [row, column] all that depends only on a truth set
+    bounds: Floats  # [row, k] value of the relaxed game of k steps, -1 if unknown
     next_row: Ints  # [move] the row that a move leads to
     chance: Floats  # [move] its probability
     states: Ints  # [slot, column] hash slots: the memo
     values: Floats  # [slot] value or lower bound
     frames: Ints  # [depth, column] the stack
     sums: Floats  # [depth, column] the stack's numbers
-    counts: Ints  # what changes from call to call
+    counts: Ints  # state that changes between calls
     deep: (
-        Ints  # [slot, (row + 1, steps and value; masks)] the memo of deep bounds, which forgets; empty: no deep bounds
+        Ints  # [slot, (row + 1, steps and value; masks)] the memo of deep bounds, with eviction; empty: no deep bounds
     )
-    tries: Ints  # [steps, place] the actions of a deep bound being worked out
+    tries: Ints  # [steps, place] the actions of the deep bound being computed
     hopes: Floats  # [steps, column] their bounds, then the bounds of their moves
 
 
 def compiled(function: Function) -> Function:
-    """Compile `function` when it is first called, and keep the code on disk."""
+    """Compile `function` on its first call, and cache the code on disk."""
     return _jit(function, forceinline=False)
 
 
 def inlined(function: Function) -> Function:
-    """Like `compiled`, and put the code into every caller."""
+    """Like `compiled`, but inline the code into every caller."""
     return _jit(function, forceinline=True)
 
 
@@ -121,10 +120,10 @@ def _jit(function: Function, forceinline: bool) -> Function:
 
 
 def _no_reference_counts() -> dict[str, Any]:
-    """The option that leaves out counting references to every array in every call.
+    """Return the option that turns off reference counting of arrays in every call.
 
-    The kernel allocates nothing, and it runs five times as fast without. The option is not public, so it is
-    used only where this numba knows it.
+    The kernel allocates nothing, and runs five times as fast with it. The option is not public, so it is
+    used only if this version of numba supports it.
     """
     try:
         from numba.core.options import DefaultOptions
@@ -135,7 +134,7 @@ def _no_reference_counts() -> dict[str, Any]:
 
 @inlined
 def popcount(bits: int) -> int:
-    """Number of bits set, for 0 <= bits < 2**62."""
+    """Return the number of bits set, for 0 <= bits < 2**62."""
     bits = bits - ((bits >> 1) & 0x5555555555555555)
     bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
@@ -144,7 +143,7 @@ def popcount(bits: int) -> int:
 
 @inlined
 def scatter(key: int) -> int:
-    """A hash of an integer."""
+    """Return a hash of an integer."""
     key = (key ^ (key >> 31)) * MULTIPLIER
     key = (key ^ (key >> 29)) * MULTIPLIER
     return key ^ (key >> 32)
@@ -152,7 +151,7 @@ def scatter(key: int) -> int:
 
 @inlined
 def find_state(row: int, left: int, states: Ints) -> int:
-    """The slot of the state (row, actions left), or the free slot where it belongs."""
+    """Return the slot of the state (row, actions left), or the free slot where it belongs."""
     last: int = states.shape[0] - 1
     slot = scatter(left ^ (row << 40) ^ row) & last
     while states[slot, STATE_ROW] >= 0 and (states[slot, STATE_ROW] >> 1 != row or states[slot, STATE_ACTIONS] != left):
@@ -184,7 +183,7 @@ def place_states(states: Ints, values: Floats, new_states: Ints, new_values: Flo
 
 @inlined
 def add_row(truths: int, game: GameTables) -> int:
-    """The row of this truth set, made if new. The caller has seen to it that there is room."""
+    """Return the row of this truth set, adding it if new. The caller must ensure that there is room."""
     slots, rows = game.slots, game.rows
     last = slots.size - 1
     slot = scatter(truths) & last
@@ -205,7 +204,7 @@ def add_row(truths: int, game: GameTables) -> int:
 
 @inlined
 def has_room(game: GameTables) -> bool:
-    """Whether one more row can be worked out, however many next sets it has."""
+    """Return whether there is room for one more row with any number of next sets."""
     widest = game.actions.size + 2
     rows, moves = game.counts[N_ROWS] + widest, game.counts[N_MOVES] + widest
     return rows <= game.rows.shape[0] and moves <= game.chance.size and rows * 2 <= game.slots.size  # type: ignore[no-any-return]
@@ -248,7 +247,7 @@ def add_moves(row: int, action: int, game: GameTables) -> None:
 
 @inlined
 def moves_of(row: int, action: int, game: GameTables) -> tuple[int, int]:
-    """First and last-but-one move of `action` on this row, which has been worked out."""
+    """Return the first and last-but-one move of `action` on this row, which must be expanded."""
     first = game.rows[row, FIRST]
     start = first + game.rows[row, ENDS + action - 1] if action else first
     return start, first + game.rows[row, ENDS + action]
@@ -256,7 +255,7 @@ def moves_of(row: int, action: int, game: GameTables) -> tuple[int, int]:
 
 @inlined
 def times_left(truths: int, action: int, left: int, game: GameTables) -> int:
-    """How many outcomes of `action` leave exactly the truths `left`."""
+    """Return how many outcomes of `action` leave exactly the truths `left`."""
     number = 0
     for outcome in range(game.actions[action, N_OUTCOMES]):
         if truths & ~game.actions[action, OUTCOMES + outcome] == left:
@@ -266,10 +265,10 @@ def times_left(truths: int, action: int, left: int, game: GameTables) -> int:
 
 @inlined
 def alike(row: int, one: int, two: int, game: GameTables) -> bool:
-    """Whether two actions are interchangeable while the truths of `row`, or some of them, are left.
+    """Return whether two actions are interchangeable while the truths of `row`, or some of them, are left.
 
     They leave the same sets equally often, and relate to the same truths. Sets that end play count too: on
-    fewer truths they weigh differently. Only the empty set, which never weighs anything, may differ in number.
+    fewer truths their weights differ. Only the empty set, whose weight is always zero, may differ in number.
     """
     truths = game.rows[row, TRUTHS]
     if (game.actions[one, RELATED] ^ game.actions[two, RELATED]) & truths:
@@ -284,7 +283,7 @@ def alike(row: int, one: int, two: int, game: GameTables) -> bool:
 
 @compiled
 def expand_row(row: int, game: GameTables) -> None:
-    """Work out the moves of every action on this truth set, and the classes of interchangeable actions."""
+    """Compute the moves of every action on this truth set, and the classes of interchangeable actions."""
     rows, n_actions = game.rows, game.actions.shape[0]
     rows[row, FIRST] = game.counts[N_MOVES]
     todo = 0
@@ -310,7 +309,7 @@ def expand_row(row: int, game: GameTables) -> None:
 
 @inlined
 def canonical(row: int, left: int, game: GameTables) -> int:
-    """The actions left that matter on this row, those of each class replaced by its lowest members."""
+    """Return the actions left that matter on this row, with those of each class replaced by its lowest members."""
     left &= game.rows[row, ACTIONS]
     classes = ENDS + game.actions.shape[0]
     for place in range(classes, classes + game.rows[row, N_CLASSES]):
@@ -325,7 +324,7 @@ def canonical(row: int, left: int, game: GameTables) -> int:
 
 @compiled
 def relaxed(row: int, steps: int, game: GameTables) -> float:
-    """Value of the relaxed game of at most `steps` steps; 1, the plain bound, where the tables are full."""
+    """Return the value of the relaxed game of at most `steps` steps; 1, the trivial bound, if the tables are full."""
     steps = min(steps, game.bounds.shape[1] - 1)
     if steps <= 0:
         return 0.0
@@ -357,7 +356,7 @@ def relaxed(row: int, steps: int, game: GameTables) -> float:
 
 @inlined
 def narrowed(truths: int, left: int, most: int, steps: int, game: GameTables) -> tuple[int, int]:
-    """Of `truths` those related to at most `most` actions left, and the steps for which the others allow play."""
+    """Return the `truths` related to at most `most` actions left, and the steps for which the others allow play."""
     scarce = 0
     while truths:
         bit = truths & -truths
@@ -374,14 +373,14 @@ def narrowed(truths: int, left: int, most: int, steps: int, game: GameTables) ->
 
 @inlined
 def deep_key(row: int, left: int, scarce: int, steps: int, game: GameTables) -> tuple[int, int, int]:
-    """The two words of a key, the first without its value, and the slot of the first entry it may be in."""
+    """Return the two words of a key, the first without its value, and the slot of the first entry it may be in."""
     first, second = (row + 1) << 36 | steps << 32, left | scarce << DEEP_BITS
     return first, second, (scatter(second ^ scatter(first)) & (game.deep.shape[0] // WAYS - 1)) * WAYS
 
 
 @inlined
 def remember_deep(first: int, second: int, slot: int, value: float, game: GameTables) -> None:
-    """Put a value in; of entries in its way the one with the fewest steps is forgotten."""
+    """Store a value; if its slots are full, evict the entry with the fewest steps."""
     deep = game.deep
     place = slot
     for other in range(slot, slot + WAYS):
@@ -397,7 +396,7 @@ def remember_deep(first: int, second: int, slot: int, value: float, game: GameTa
 
 @inlined
 def insert_try(steps: int, action: int, total: float, game: GameTables) -> None:
-    """Put an action into its place among those of a deep bound, the smallest bound first."""
+    """Insert an action among those of a deep bound, the smallest bound first."""
     tries, hopes = game.tries, game.hopes
     place = tries[steps, 0]
     tries[steps, 0] += 1
@@ -411,7 +410,7 @@ def insert_try(steps: int, action: int, total: float, game: GameTables) -> None:
 
 @inlined
 def find_deep(first: int, second: int, slot: int, game: GameTables) -> float:
-    """The value remembered for a key, 0 if there is none."""
+    """Return the stored value of a key, or 0 if there is none."""
     for place in range(slot, slot + WAYS):
         if game.deep[place, 0] >> 32 == first >> 32 and game.deep[place, 1] == second:
             return (game.deep[place, 0] & 0xFFFFFFFF) / FIXED  # type: ignore[no-any-return]
@@ -420,7 +419,7 @@ def find_deep(first: int, second: int, slot: int, game: GameTables) -> float:
 
 @inlined
 def worked_out(row: int, game: GameTables) -> bool:
-    """Work out the moves of a row if need be. False: no room."""
+    """Compute the moves of a row if needed. Return False if there is no room."""
     if game.rows[row, FIRST] >= 0:
         return True
     if game.counts[NO_ROOM] or not has_room(game):
@@ -432,7 +431,7 @@ def worked_out(row: int, game: GameTables) -> bool:
 
 @inlined
 def used_and_free(row: int, left: int, scarce: int, game: GameTables) -> tuple[int, int]:
-    """The actions left that a deep bound uses up, and those that it may repeat; alike ones once, or the lowest."""
+    """Return the actions left that a deep bound uses up, and those that it may repeat; of alike ones the lowest."""
     rows = game.rows
     near = 0
     while scarce:
@@ -449,7 +448,7 @@ def used_and_free(row: int, left: int, scarce: int, game: GameTables) -> tuple[i
 
 @compiled
 def deepened(row: int, left: int, scarce: int, steps: int, game: GameTables) -> float:
-    """Value of the deep bound's game with the scarce truths given (see above); 1 if the tables are full."""
+    """Return the value of the deep bound's game for the scarce truths (see above); 1 if the tables are full."""
     rows, counts = game.rows, game.counts
     scarce &= rows[row, TRUTHS]
     if steps <= 1 or scarce == 0:
@@ -524,7 +523,7 @@ def count_related(depth: int, game: GameTables) -> None:
 
 @inlined
 def bound_move(depth: int, action: int, child: int, game: GameTables) -> float:
-    """Lower bound of the state after this move; 0 if the move ends play."""
+    """Return a lower bound of the state after this move; 0 if the move ends play."""
     frames = game.frames
     levels = ORDER + game.actions.shape[0]
     truths = game.rows[child, TRUTHS]
@@ -550,7 +549,7 @@ def bound_move(depth: int, action: int, child: int, game: GameTables) -> float:
 
 @inlined
 def raise_bounds(depth: int, action: int, total: float, game: GameTables) -> float:
-    """Raise the bounds of an action's moves by deep bounds, D growing, until their sum reaches the bound asked for."""
+    """Raise the bounds of an action's moves by deep bounds with growing D until their sum reaches the given bound."""
     frames, sums, rows = game.frames, game.sums, game.rows
     row = frames[depth, ROW]
     bounds = PROMISED + game.actions.shape[0] - rows[row, FIRST]
@@ -574,7 +573,7 @@ def raise_bounds(depth: int, action: int, total: float, game: GameTables) -> flo
 
 @inlined
 def open_node(depth: int, game: GameTables) -> bool:
-    """Bound and order the actions of the node at `depth`; True if one of them surely ends play."""
+    """Bound and order the actions of the node at `depth`; return True if one of them certainly ends play."""
     frames, sums, n_actions = game.frames, game.sums, game.actions.shape[0]
     count_related(depth, game)
     row, only = frames[depth, ROW], frames[depth, ONLY]
@@ -700,14 +699,14 @@ def take_answer(depth: int, game: GameTables) -> None:
     old = sums[depth, PROMISED + game.actions.shape[0] - game.rows[frames[depth, ROW], FIRST] + move]
     sums[depth, TOTAL] += game.chance[move] * (sums[depth + 1, BEST] - old)
     if not game.counts[EXACT]:
-        # Only a bound came back, so the action cannot get below the cut, whatever rounding says.
+        # The result is only a bound, so the action cannot be below the cut, regardless of rounding.
         sums[depth, TOTAL] = max(sums[depth, TOTAL], sums[depth, CUT])
     frames[depth, MOVE] = move + 1
 
 
 @compiled
 def prepare(truths: int, left: int, only: int, game: GameTables) -> bool:
-    """Make the state (truths, actions left) the root; `only` is the one action to try, or -1. False: no room."""
+    """Make the state (truths, actions left) the root; `only` is the one action to try, or -1. False if out of room."""
     if not has_room(game):
         game.counts[NO_ROOM] = 1
         return False
@@ -724,7 +723,7 @@ def prepare(truths: int, left: int, only: int, game: GameTables) -> bool:
 
 @compiled
 def run_slice(game: GameTables, nodes: int) -> int:
-    """Run until done (the answer is in `sums[0, BEST]`), for `nodes` more nodes (PAUSED), or until FULL."""
+    """Run until done (the answer is in `sums[0, BEST]`), for `nodes` more nodes (PAUSED), or until a table is FULL."""
     counts = game.counts
     stop = counts[N_NODES] + nodes
     while True:

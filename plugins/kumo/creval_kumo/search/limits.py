@@ -1,4 +1,4 @@
-"""Limits of a search and what it answers when asked for a value below a bound."""
+"""Limits of a search, and the interface of the search engines."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from creval.plugin import ScoringError
 __all__ = ["PYTHON_NODES", "Answer", "Budget", "Engine", "Limits", "NotProvenError", "OutOfBudget"]
 
 PYTHON_NODES = 2_000_000
-"""What plain Python may spend on a question by default, where the compiled kernel is not to be had."""
+"""Default limit of nodes per query in plain Python, if the compiled kernel is not available."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one question to the search may cost; None is no limit.
+    """The limits of one query to the search; None means no limit.
 
-    `nodes` counts states opened and bounds worked out (some 4 microseconds each in the kernel, 50 in Python, which
-    therefore gets PYTHON_NODES unless stated otherwise). It may be overrun by the bounds of one state. Only this
-    limit gives the same answer on every machine.
-    `seconds` is wall time, looked at between slices of work; computing the bounds at its end takes a fifth of it.
-    `memory` (bytes) is what the tables of one search may take; they are laid out alike on every machine.
+    `nodes` counts states opened and bounds computed (about 4 microseconds each in the kernel, 50 in Python, for which
+    the default is therefore PYTHON_NODES). The bounds of one state may exceed it. Only this limit gives the same answer
+    on every machine.
+    `seconds` is wall time, checked between slices of work; a fifth of it is for computing the bounds at its end.
+    `memory` (bytes) limits the tables of one search, whose layout is the same on every machine.
     """
 
     nodes: int | None = 20_000_000
@@ -39,7 +39,7 @@ class Limits:
 
 
 class OutOfBudget(Exception):
-    """Raised inside an engine when a limit is reached; callers of the library never see it."""
+    """Raised inside an engine when a limit is reached; never visible to callers of the library."""
 
 
 class NotProvenError(ScoringError):
@@ -57,14 +57,14 @@ class NotProvenError(ScoringError):
 
 @dataclass
 class Budget:
-    """What was spent of the limits."""
+    """The spent part of the limits."""
 
     limits: Limits
     nodes: int = 0
     started: float = field(default_factory=time.monotonic)
 
     def spend(self, nodes: int) -> None:
-        """Count nodes about to be opened; raises OutOfBudget, and counts nothing, where a limit is reached."""
+        """Count nodes about to be opened. Raises OutOfBudget, and counts nothing, if a limit is reached."""
         self.check()
         self.nodes += nodes
 
@@ -76,13 +76,13 @@ class Budget:
             raise OutOfBudget
 
     def check_memory(self, size: int) -> None:
-        """Raise OutOfBudget if tables of so many bytes are more than may be."""
+        """Raise OutOfBudget if tables of `size` bytes exceed the limit."""
         if self.limits.memory is not None and size > self.limits.memory:
             raise OutOfBudget
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave what is done inside out of the time."""
+        """Stop the clock inside the context."""
         before = time.monotonic()
         try:
             yield
@@ -97,20 +97,20 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`value` is E[S] where `exact`, else a lower bound of it that is not below the bound asked for."""
+    """`value` is E[S] if `exact`, otherwise a lower bound of it that is not below the given bound."""
 
     value: float
     exact: bool
 
 
 class Engine(Protocol):
-    """A search that keeps its memo from question to question."""
+    """A search that keeps its memo between queries."""
 
     name: str
 
     def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
-        """The value of a state that is not a base case, if it is below `bound`.
+        """Return the value of a state that is not a base case, if it is below `bound`.
 
-        With `only` the value of taking that action first. Raises OutOfBudget; the memo stays valid.
+        With `only`, the value of taking that action first. Raises OutOfBudget; the memo stays valid.
         """
         ...

@@ -1,4 +1,4 @@
-"""Golden runs that were found once and are listed: those of `kumo_hard_16x20`, which take seconds each to find."""
+"""Listed golden runs of `kumo_hard_16x20`, each of which takes seconds to find."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 __all__ = ["LISTED", "digest", "listed_run"]
 
 LISTED = Path(__file__).parents[1] / "tasks" / "golden_runs_16x20.jsonl"
-"""A line per game: its id, the digest of all that its optimal play depends on, and the actions of its golden run with
-the truth named at the end. tools/list_golden_runs.py writes it."""
+"""A line per game: its id, the digest of everything that its optimal play depends on, and the actions of its golden run
+followed by the predicted truth. Written by tools/list_golden_runs.py."""
 
 
 def digest(game: str) -> str:

@@ -11,7 +11,7 @@ from creval_kumo.bits import bits
 __all__ = ["EPSILON", "Puzzle"]
 
 EPSILON = 1e-9
-"""Algorithm 3's guard against a division by zero. It is part of the value: E[S] is that much below a fraction."""
+"""Algorithm 3's guard against a division by zero. It is part of the value: E[S] is this much below a fraction."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Puzzle:
     """`outcomes[a][s]` is the set of truths that outcome `s` of action `a` rules out, as a bit mask.
 
     Truth `t` is bit `t`, action `a` is bit `a` of an action mask. Outcomes keep the order of the domain. `valid`
-    is the number of valid truths, 1 in the paper; with more, play ends as soon as no more truths are left.
+    is the number of valid truths, 1 in the paper; with more, play ends as soon as no more truths than these are left.
     """
 
     n_truths: int
@@ -53,7 +53,7 @@ class Puzzle:
 
     @cached_property
     def related(self) -> tuple[int, ...]:
-        """Per action the truths that at least one of its outcomes rules out."""
+        """Per action, the truths that at least one of its outcomes rules out."""
         masks = []
         for outcomes in self.outcomes:
             mask = 0
@@ -71,10 +71,10 @@ class Puzzle:
         )
 
     def ends(self, truths: int, actions: int) -> bool:
-        """Whether play ends here (the base cases of Algorithm 3).
+        """Return whether play ends here (the base cases of Algorithm 3).
 
         At most `valid` truths are left (one in the paper), or some truth left is related to no action left;
-        with no action left the second holds too.
+        the second is also true if no action is left.
         """
         if truths.bit_count() <= self.valid:
             return True

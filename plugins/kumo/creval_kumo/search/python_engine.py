@@ -1,7 +1,7 @@
-"""The pruned search in plain Python: for machines without numba, for large instances, and as a second witness.
+"""The pruned search in plain Python: for machines without numba, for large instances, and as an independent check.
 
-The same ideas as the compiled kernel (`kernel.py` says why each keeps the value), written independently of its
-arrays: dictionaries, unbounded integers, recursion.
+It has the optimizations of the compiled kernel (`kernel.py` says why each preserves the value), implemented
+independently of its arrays: dictionaries, unbounded integers, recursion.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from creval_kumo.search.puzzle import EPSILON, Puzzle
 
 __all__ = ["PythonEngine"]
 
-_BYTES_A_ROW, _BYTES_A_MOVE = 1_000, 250  # measured; a row of 35 actions with 105 outcomes takes some 27 kB
+_BYTES_A_ROW, _BYTES_A_MOVE = 1_000, 250  # measured; a row of 35 actions with 105 outcomes takes about 27 kB
 
 
 @dataclass
 class _Row:
-    """What holds for one truth set whatever actions are left."""
+    """The data of one truth set that does not depend on the actions left."""
 
     truths: int
     related: int
     moves: dict[int, tuple[tuple[int, float], ...]]
-    """Per related action the live next sets with their probabilities, the smallest first."""
+    """Per related action, the live next sets with their probabilities, the smallest first."""
     classes: list[int]
     """Masks of two or more interchangeable actions."""
     bounds: dict[int, float] = field(default_factory=dict)
 
     def canonical(self, actions: int) -> int:
-        """The actions that matter here, each class represented by its lowest members."""
+        """Return the actions that matter here, each class represented by its lowest members."""
         actions &= self.related
         for members in self.classes:
             left = (actions & members).bit_count()
@@ -65,7 +65,7 @@ class PythonEngine:
         return self._search(row, row.canonical(actions), bound)
 
     def promising(self, truths: int, actions: int) -> tuple[int, tuple[tuple[int, float], ...]]:
-        """The action with the smallest lower bound (the first of several), and its live next sets with chances."""
+        """Return the first action with the smallest lower bound, and its live next sets with their probabilities."""
         row = self._row(truths)
         action = self._ordered(row, actions & row.related, -1)[0][1]
         return action, row.moves[action]
@@ -103,7 +103,7 @@ class PythonEngine:
         return Answer(best, True) if best < bound else Answer(low, False)
 
     def _ordered(self, row: _Row, actions: int, only: int) -> list[tuple[float, int, list[tuple[_Row, float, float]]]]:
-        """The actions to try with a lower bound and their live moves, most promising first."""
+        """Return the actions to try with a lower bound and their live moves, most promising first."""
         levels: dict[int, int] = {}
         for truth in bits(row.truths):
             count = (actions & self.puzzle.actions_of[truth]).bit_count()
@@ -124,12 +124,12 @@ class PythonEngine:
                 live.append((child, chance, least))
                 total += chance * least
             if not live:
-                return [(total, action, live)]  # ends play for certain: no action is better
+                return [(total, action, live)]  # certainly ends play: no action is better
             tries.append((total, action, live))
         return sorted(tries, key=lambda attempt: attempt[:2])
 
     def _relaxed(self, row: _Row, steps: int) -> float:
-        """Value of the game of at most `steps` steps with actions that may be taken again; a lower bound."""
+        """Return the value of the game of at most `steps` steps with repeatable actions; a lower bound."""
         steps = min(steps, self.horizon)
         if steps <= 0:
             return 0.0
@@ -157,7 +157,7 @@ class PythonEngine:
                 if related & truths:
                     after = Counter(truths & ~ruled_out for ruled_out in self.puzzle.outcomes[action])
                     moves[action] = self._moves(after)
-                    # Sets that end play count too: on fewer truths they weigh differently. The empty one never does.
+                    # Sets that end play count too: on fewer truths their weights differ. The empty set never counts.
                     weighing = tuple(sorted((left, number) for left, number in after.items() if left))
                     alike[weighing, related & truths] = alike.get((weighing, related & truths), 0) | 1 << action
             classes = [members for members in alike.values() if members & (members - 1)]
@@ -166,7 +166,7 @@ class PythonEngine:
         return row
 
     def _moves(self, after: Mapping[int, int]) -> tuple[tuple[int, float], ...]:
-        """The live next sets with their probabilities, out of all next sets with their number of outcomes."""
+        """Return the live next sets with their probabilities, given all next sets with their number of outcomes."""
         total = sum(left.bit_count() * number for left, number in after.items()) + EPSILON
         live = [
             (left, left.bit_count() * number / total)

@@ -1,4 +1,4 @@
-"""Algorithm 3 of paper 002, line by line: slow, and the yardstick of the fast searches."""
+"""Algorithm 3 of paper 002, line by line: slow, and the reference for the fast searches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["LiteralSearch"]
 
 
 class LiteralSearch:
-    """OptimalSearch(T, A) with its table BestActionDict; the recursion is at most one level an action deep."""
+    """OptimalSearch(T, A) with its table BestActionDict; the recursion depth is at most the number of actions."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle

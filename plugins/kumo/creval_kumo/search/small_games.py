@@ -1,7 +1,7 @@
-"""Optimal play of small games in plain Python, well under a millisecond a game.
+"""Optimal play of small games in plain Python, well under a millisecond per game.
 
 Value, policy and ties are those of `search.solver.OptimalSearch`. Tables over all sets of actions make the base
-cases of Algorithm 3 one look-up, which pays while there are few actions; no branch is cut that could hold the optimum.
+cases of Algorithm 3 one look-up, which is worthwhile for few actions; no branch is cut that could contain the optimum.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class SmallGame:
         self._memo: dict[int, float] = {}
 
     def ends(self, truths: int, actions: int) -> bool:
-        """Whether play ends: only valid truths are left, or some truth left is related to no action left."""
+        """Return whether play ends: only valid truths are left, or some truth left is related to no action left."""
         return truths.bit_count() <= self.puzzle.valid or bool(truths & self._loose[actions])
 
     def value(self, truths: int, actions: int) -> float:
-        """E[S] of a state, in test actions."""
+        """Return E[S] of a state, in test actions."""
         return 0.0 if self.ends(truths, actions) else self._value(truths, actions & self._relevant_to(truths))
 
     def best_action(self, truths: int, actions: int) -> int | None:
-        """The first action of optimal value, or None where play ends."""
+        """Return the first action of optimal value, or None if play has ended."""
         if self.ends(truths, actions):
             return None
         actions &= self._relevant_to(truths)
@@ -61,7 +61,7 @@ class SmallGame:
         return GoldenMoves(tuple(tests), next(iter(bits(certain)), None))
 
     def _value(self, truths: int, actions: int) -> float:
-        """E[S] of a state that is not a base case; `actions` are all related to some of the truths."""
+        """Return E[S] of a state that is not a base case; `actions` are all related to some of the truths."""
         key = truths << MAX_SMALL | actions
         known = self._memo.get(key)
         if known is not None:
@@ -80,9 +80,9 @@ class SmallGame:
         return best
 
     def _tries(self, truths: int, actions: int) -> list[tuple[float, int, Moves]]:
-        """Per action a lower bound of its value (each live next state takes a step), what remains, and where to.
+        """Return, per action, a lower bound of its value (each live next state takes a step), the rest, and its moves.
 
-        An action after which play always ends is the best there can be, and the only one then.
+        An action that always ends play is optimal, and then the only one returned.
         """
         tries = []
         valid, loose = self.puzzle.valid, self._loose
@@ -121,7 +121,7 @@ class SmallGame:
 
 
 def _loose_truths(puzzle: Puzzle) -> list[int]:
-    """Per set of actions the truths that none of them is related to."""
+    """Return, per set of actions, the truths that none of them is related to."""
     loose = [puzzle.all_truths]
     for related in puzzle.related:
         loose += [mask & ~related for mask in loose]
@@ -130,7 +130,7 @@ def _loose_truths(puzzle: Puzzle) -> list[int]:
 
 @functools.lru_cache(maxsize=100_000)
 def _moves(outcomes: tuple[int, ...], truths: int, valid: int) -> Moves:
-    """Where an action leads that is not the end, each truth set once with its probability (Eq. 2)."""
+    """Return the next truth sets of an action at which play continues, each once with its probability (Eq. 2)."""
     weights: dict[int, int] = {}
     total = 0
     for ruled_out in outcomes:

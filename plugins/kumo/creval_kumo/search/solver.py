@@ -1,7 +1,7 @@
 """Proven optimal play of one instance: value, policy and golden runs.
 
-Everything here is deterministic: values agree between the engines to rounding, and among actions of equal value
-the first in the instance's order is taken.
+The search is deterministic: the engines' values agree up to rounding, and of actions of equal value the first in the
+instance's order is taken.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ TIE = 1e-7
 real differences are fractions of small whole numbers."""
 
 WINDOW = 0.05
-"""A value is asked for in windows of this width, from the lower bound upwards."""
+"""Width of the search windows, from the lower bound upwards."""
 
 SMALL = 1000
 """Nodes that plain Python may spend before the compiled kernel is loaded; easy games need fewer."""
 
 GREEDY = 4_000
-"""Nodes of plain Python that the upper bound of an unproven value may take."""
+"""Nodes that plain Python may spend on the upper bound of an unproven value."""
 
 EngineName = Literal["auto", "python", "compiled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is known about E[S], in test actions: `lower` <= E[S] <= `upper`, equal where `proven`."""
+    """Bounds of E[S], in test actions: `lower` <= E[S] <= `upper`, equal if `proven`."""
 
     proven: bool
     lower: float
@@ -55,20 +55,20 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class GoldenMoves:
-    """One optimal game: the tests in order and the truth that is then predicted (None: no truth is left)."""
+    """One optimal game: the tests in order and the predicted truth (None: no truth is left)."""
 
     tests: tuple[int, ...]
     prediction: int | None
 
 
 class OptimalSearch:
-    """The search for one instance; its memo serves every later question.
+    """The search for one instance; its memo is kept between queries.
 
     Args:
         puzzle: the instance as bit masks.
-        limits: what one question may cost.
-        engine: `auto` starts in plain Python and changes to the compiled kernel where numba is present and the
-            instance is not small; `python` and `compiled` insist.
+        limits: the limits of one query.
+        engine: `auto` starts in plain Python and switches to the compiled kernel if numba is installed and the
+            instance is not small; `python` and `compiled` force one engine.
     """
 
     def __init__(self, puzzle: Puzzle, limits: Limits | None = None, engine: EngineName = "auto") -> None:
@@ -98,13 +98,13 @@ class OptimalSearch:
         except OutOfBudget:
             rest = Budget(self.limits.within(_python_nodes(self.puzzle, GREEDY), 0.2))
             upper = greedy_bound(self.puzzle, truths, actions, rest)
-            # The greedy player may be optimal, but then nothing has proven it.
+            # The greedy policy may be optimal, but this is not proven.
             return Proof(False, min(lower, upper), upper, budget.nodes, budget.seconds, self._engine.name)
 
     def action_value(self, truths: int, actions: int, action: int) -> float:
-        """Expected steps when `action` is taken first and play is optimal after it. Raises NotProvenError."""
+        """Return the expected steps if `action` is taken first, followed by optimal play. Raises NotProvenError."""
         if not self.puzzle.related[action] & truths:
-            # Nothing changes but the action is gone; its outcomes share all the weight.
+            # The action is used up and nothing else changes; its outcomes share all the weight.
             n_outcomes = len(self.puzzle.outcomes[action])
             weight = truths.bit_count() * n_outcomes
             return 1.0 + weight / (weight + 1e-9) * self.prove(truths, actions & ~(1 << action)).value
@@ -120,7 +120,7 @@ class OptimalSearch:
             raise NotProvenError(lower, float(self.puzzle.n_actions), budget.nodes) from None
 
     def best_action(self, truths: int | None = None, actions: int | None = None) -> int | None:
-        """The first action of optimal value, or None where play ends. Raises NotProvenError at a limit."""
+        """Return the first action of optimal value, or None if play has ended. Raises NotProvenError at a limit."""
         truths, actions = self._state(truths, actions)
         if self.puzzle.ends(truths, actions):
             return None
@@ -131,7 +131,7 @@ class OptimalSearch:
         raise AssertionError("an action attains the optimum")
 
     def is_optimal(self, truths: int, actions: int, action: int) -> bool:
-        """Whether taking `action` in this state is optimal. Raises NotProvenError at a limit."""
+        """Return whether taking `action` in this state is optimal. Raises NotProvenError at a limit."""
         if self.puzzle.ends(truths, actions) or not actions >> action & 1:
             return False
         if not self.puzzle.related[action] & truths:
@@ -141,7 +141,7 @@ class OptimalSearch:
     def golden_run(self, observed: Sequence[int]) -> GoldenMoves:
         """Play optimally; `observed[a]` is the mask of the truths that action `a`'s observation rules out.
 
-        Where some truth left is related to no action left, that truth is predicted (the first such), as in
+        If some truth left is related to no action left, the first such truth is predicted, as in
         Algorithm 3's third base case: every false truth of a sound instance can be ruled out.
         """
         truths, actions = self.puzzle.all_truths, self.puzzle.all_actions
@@ -153,7 +153,7 @@ class OptimalSearch:
         return GoldenMoves(tuple(tests), self.prediction(truths, actions))
 
     def prediction(self, truths: int, actions: int) -> int | None:
-        """The truth to predict where play ends, None if no truth is left."""
+        """Return the truth to predict when play ends, or None if no truth is left."""
         left = bits(truths)
         settled = [truth for truth in left if not self.puzzle.actions_of[truth] & actions]
         return next(iter(settled or left), None)
@@ -196,9 +196,9 @@ class OptimalSearch:
 
 
 def greedy_bound(puzzle: Puzzle, truths: int, actions: int, budget: Budget, nodes: int = 3000) -> float:
-    """An upper bound of E[S]: the value of taking the most promising action each time, for at most `nodes` states.
+    """Return an upper bound of E[S]: the value of always taking the most promising action, for at most `nodes` states.
 
-    A state beyond that, or beyond the budget, counts as if every action related to it were needed.
+    A state beyond that, or beyond the budget, counts as if it needed every action related to it.
     """
     engine = PythonEngine(puzzle, 2, budget)
     memo: dict[tuple[int, int], float] = {}
@@ -224,17 +224,17 @@ def greedy_bound(puzzle: Puzzle, truths: int, actions: int, budget: Budget, node
 
 
 def _python_nodes(puzzle: Puzzle, nodes: int) -> int:
-    """How many nodes plain Python may spend where games of the paper's size (some 60 outcomes) may spend `nodes`.
+    """Return the nodes that plain Python may spend, if games of the paper's size (about 60 outcomes) may spend `nodes`.
 
-    A node opens truth sets, and the work at each grows with the outcomes, as does their number.
+    A node opens truth sets. Both their number and the work for each grow with the number of outcomes.
     """
     outcomes = sum(map(len, puzzle.outcomes))
     return min(nodes, max(1, nodes * 60**2 // max(1, outcomes**2)))
 
 
 def _horizon(puzzle: Puzzle) -> int:
-    """Depth of the relaxed game, so that its bounds never cost more than the search: full where there are few truth
-    sets, else as deep as some ten thousand sequences of outcomes allow."""
+    """Return the depth of the relaxed game, so that its bounds never cost more than the search: full for few truth
+    sets, otherwise as deep as about ten thousand sequences of outcomes allow."""
     if puzzle.n_truths <= 16:
         return puzzle.n_actions
     branches = sum(len(set(outcomes)) for outcomes in puzzle.outcomes)

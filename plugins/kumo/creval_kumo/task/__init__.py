@@ -1,3 +1,3 @@
-"""The components that task files name: protocol, parser, scorers, players, datasets."""
+"""The components of task files: protocol, parser, scorers, players, datasets."""
 
 from __future__ import annotations

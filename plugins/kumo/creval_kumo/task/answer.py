@@ -1,8 +1,8 @@
-"""Reads a player's answer: the name inside the last <ANSWER> tag.
+"""Parse a player's answer: the name inside the last <ANSWER> tag.
 
-As in the original evaluation: the text after the last `<ANSWER>`, up to `</ANSWER>` where there is one, stripped;
-where `${` occurs, the part inside `${...}`. Invisible characters are removed first. Whether the name exists is
-for the game to say (exact, case-sensitive).
+As in the original evaluation: the text after the last `<ANSWER>`, up to `</ANSWER>` if there is one, stripped;
+if `${` occurs, the part inside `${...}`. Invisible characters are removed first. The game checks whether the name
+exists (exact, case-sensitive).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OPEN, _CLOSE = "<ANSWER>", "</ANSWER>"
 
 
 def read_name(text: str) -> str | None:
-    """Return the name that a text answers, or None if there is no tag or nothing in it."""
+    """Return the name in the answer tag of a text, or None if there is no tag or it is empty."""
     _, tag, after = without_unseen(text).rpartition(_OPEN)
     if not tag:
         return None
@@ -29,7 +29,7 @@ def read_name(text: str) -> str | None:
 
 
 class AnswerTag:
-    """Parser `kumo_answer`: `read_name` with a reason where there is none."""
+    """Parser `kumo_answer`: `read_name`, with a reason if there is no name."""
 
     def parse(self, text: Any) -> Parsed:
         """Return the name."""

@@ -1,4 +1,4 @@
-"""Baselines: players at random (floors), optimal play, and play by all the evidence (ceilings)."""
+"""Baselines: random players (floors), optimal play and play with all the evidence (ceilings)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _TAG = re.compile(r"<ANSWER> (.*) </ANSWER>")
 
 
 def taken_so_far(messages: Sequence[Message]) -> list[str]:
-    """Return the actions that the player's own earlier answers took."""
+    """Return the actions taken by the player's earlier answers."""
     own = [message for message in messages if message.role == "assistant"]
     called = [str((call.values or {}).get("action")) for message in own for call in message.tool_calls]
     return called or [match.group(1) for message in own if (match := _TAG.search(message.text))]
 
 
 def _move(turn: Turn, name: str, tools: bool) -> str | Completion:
-    """Return a move as a tagged text, or as a call of the tool that takes it."""
+    """Return a move as tagged text, or as a call of its tool."""
     if not tools:
         return f"<ANSWER> {name} </ANSWER>"
     tool, argument = ("act", "action") if name in turn.doc["actions"] else ("predict", "truth")
@@ -35,7 +35,7 @@ def _move(turn: Turn, name: str, tools: bool) -> str | Completion:
 
 @dataclass(frozen=True)
 class OptimalPlay:
-    """Plays the golden run, with `tools` by calls of tools."""
+    """Plays the golden run; with `tools` it answers by tool calls."""
 
     tools: bool = False
 
@@ -48,10 +48,10 @@ class OptimalPlay:
 
 @dataclass(frozen=True)
 class RandomConsistent:
-    """Takes a random action or guesses a random truth that the observations so far leave, each as likely.
+    """Takes a random action or guesses a random truth that is not ruled out yet, all equally likely.
 
     Never repeats an action and never names a truth that is ruled out: chance with sound bookkeeping. With `tools` it
-    answers by calls of tools.
+    answers by tool calls.
     """
 
     tools: bool = False
@@ -69,7 +69,7 @@ class RandomConsistent:
 class AllEvidence:
     """Takes every action in the game's order, then names the most probable truth, the first in the order at a tie.
 
-    For games of a reliability below 1. No player is right more often; some need fewer actions.
+    For games of a reliability below 1. No player succeeds more often; some need fewer actions.
     """
 
     def reply(self, turn: Turn) -> str:
@@ -82,7 +82,7 @@ class AllEvidence:
 
 
 class RandomMove:
-    """Takes a random action that it has not taken, or names a random truth, each as likely, whatever it has seen."""
+    """Takes a random action not yet taken or names a random truth, all equally likely, ignoring the observations."""
 
     def reply(self, turn: Turn) -> str:
         """Return a random move."""

@@ -16,22 +16,22 @@ class KumoBelief:
     """Scores a game of reliability below 1 (see `creval_kumo.games.belief`).
 
     - `success_rate`: 1 if the valid truth was named, else 0.
-    - `tests`: actions taken, repeats included; the prediction is not one.
-    - `posterior`: probability of the named truth given exactly what was seen before it was named. For any player its
-      mean is that of `success_rate` but for chance, with a smaller error. A game without a prediction has none.
-    - `most_probable_rate`: 1 if a truth was named and no other was more probable given what was seen, else 0. Luck
-      has no part in it.
+    - `tests`: actions taken, including repeats and without the prediction.
+    - `posterior`: probability of the named truth given the observations before it was named. For any player it has
+      the same expected mean as `success_rate`, with a smaller error. None for a game without a prediction.
+    - `most_probable_rate`: 1 if a truth was named and no other was more probable given the observations, else 0. It
+      does not depend on luck.
     - `attainable_success`: highest probability of a truth after all actions of the game; its mean is the success rate
       that the best player can expect. It does not depend on the play.
-    - `parse_error_rate`: 1 if the game ended with an answer that could not be read, was cut or was declined.
+    - `parse_error_rate`: 1 if the game ended with an answer that could not be parsed, was cut or was declined.
 
-    There is no relative action count: Algorithm 3's E[S] counts the truths that are left, and here all of them are.
+    There is no relative action count: Algorithm 3's E[S] depends on the truths that are left, and here all of them are.
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Return the scores of each game; one that ended early counts as a failure.
 
-        Raises UsageError for games of certain results.
+        Raises UsageError for games with certain results.
         """
         return [self._score(item) for item in items]
 

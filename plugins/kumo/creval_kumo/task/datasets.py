@@ -21,7 +21,7 @@ __all__ = ["KumoDocs", "game_doc"]
 def game_doc(instance: Instance, domain: Domain) -> dict[str, Any]:
     """Return a game as the fields of a doc: the game, its book, and the domain's words for the prompt.
 
-    A game that has no book gets one by template.
+    A game without a book gets one from the template.
     """
     return instance.to_doc() | {
         "id": instance.id,
@@ -41,9 +41,9 @@ class KumoDocs:
     `domains` are names of shipped domains, paths of domain files (ending in .yaml, taken from the working directory),
     or `all` for every shipped one. `counterfactual` shuffles the truths' names in all exclusions. `reliability` below 1
     makes results evidence only (see `creval_kumo.games.belief`). `long_book` gives each game the book of its whole
-    domain, with the truths and actions that it does not have; results are certain then.
+    domain, including truths and actions that are not in the game; it requires certain results.
 
-    Raises UsageError and UnknownNameError for parameters that make no sense, DomainError for a faulty domain file,
+    Raises UsageError and UnknownNameError for invalid parameters, DomainError for a faulty domain file,
     DataError if no further game can be found.
     """
 
@@ -68,7 +68,7 @@ class KumoDocs:
             yield from _games(name, settings, self.seed, self.count, self.counterfactual, self.long_book)
 
 
-@functools.lru_cache(maxsize=32)  # as many as domains are kept: tasks and models of one process ask for the same games
+@functools.lru_cache(maxsize=32)  # as many as domains are cached: tasks and models of one process use the same games
 def _games(
     name: str, settings: Settings, seed: int, count: int, is_counterfactual: bool, has_long_book: bool
 ) -> Sequence[Doc]:

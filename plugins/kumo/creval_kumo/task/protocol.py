@@ -1,8 +1,8 @@
 """Protocol `kumo.game`: the model takes actions, sees outcomes, and predicts the truth.
 
 Source: paper 002, "KUMO benchmark", and the released evaluation: at most 50 turns; a name that is neither an action
-nor a truth ends the game as unparsed; an action may be repeated and counts again; the history keeps what was
-observed, not the instruction of each round.
+nor a truth ends the game as unparsed; an action may be repeated and counts again; the history contains the
+observations, but not the instruction of each round.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Game:
 
     Reports `tests` (actions in order), `prediction` (None without one) and `end`.
 
-    `certain` says which games the task's prompts and scorer are made for: those whose results rule truths out for
-    certain, or those of a reliability below 1. The others are refused before the model is asked.
+    `certain` says which games the task's prompts and scorer are for: those whose results rule out truths with
+    certainty, or those of a reliability below 1. Other games are refused before the model is called.
     """
 
     max_turns: int = MAX_TURNS
     certain: bool = True
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Return the turns to expect of a game: as if each result halved the truths, and with every action taken once.
+        """Return the expected turns of a game: if each result halves the truths, and if every action is taken once.
 
         The published games of all models took 3.7 (4 truths, 6 actions) and 6.4 turns (12 truths, 16 actions).
         """
@@ -45,10 +45,10 @@ class Game:
         return min(fewest, self.max_turns), min(actions + 1, self.max_turns)
 
     async def run(self, session: Session) -> None:
-        """Play until a truth is predicted, an answer cannot be read, or the turns run out.
+        """Play until a truth is predicted, an answer cannot be parsed, or the turns run out.
 
-        Raises UsageError if the game is not of the kind that the task is made for, DomainError if its
-        observations do not leave exactly the valid truths (or, of uncertain results, no probabilities belong to it).
+        Raises UsageError if the game is not of the kind that the task is for, DomainError if its observations do not
+        leave exactly the valid truths (or, with uncertain results, if its probabilities are undefined).
         """
         game = Instance.from_doc(session.doc.fields)
         (need_certain if self.certain else need_uncertain)(game.reliability, f"doc {session.doc.id}")
@@ -81,6 +81,6 @@ def _no_such_name(value: object) -> str:
 
 
 def _joined(first: list[Message], second: list[Message]) -> list[Message]:
-    """Put two user messages into one: what was observed, a blank line, the instruction of the round."""
+    """Join two user messages: the observation, a blank line, the instruction of the round."""
     text = "\n\n".join(message.text for message in [*first, *second])
     return [Message("user", text)]

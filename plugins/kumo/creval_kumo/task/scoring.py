@@ -17,13 +17,13 @@ class KumoPlay:
     """Scores a game.
 
     - `success_rate`: 1 if the predicted truth is a valid one, else 0.
-    - `tests`: actions taken, the prediction not among them.
+    - `tests`: actions taken, without the prediction.
     - `paper_compat`: tests + 2 for a success, number of actions + 1 otherwise (see `creval_kumo.games.counting`).
     - `relative_action_count`: (L - O) / O in that count, O that of optimal play on the same observations. A game
-      whose optimum is not proven within the search's limit has none: it is left out of this metric, not guessed, and
-      the details say `not_proven`.
-    - `parse_error_rate`: 1 if the game ended with an answer that could not be read, was cut or was declined: the
-      released code counts all three as such (Fig. 6a).
+      whose optimum is not proven within the search's limit is left out of this metric, and its details say
+      `not_proven`.
+    - `parse_error_rate`: 1 if the game ended with an answer that could not be parsed, was cut or was declined: the
+      released code counts all three as parse errors (Fig. 6a).
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:

@@ -1,8 +1,8 @@
-"""Protocol `kumo.tools`: the game of `kumo.game`, played by calls of two tools in place of tagged texts.
+"""Protocol `kumo.tools`: the game of `kumo.game`, played by calls of two tools instead of tagged text.
 
 The rules are those of the text game: a call that names neither an action nor a truth, an unknown tool, malformed
-arguments, or a turn without a call ends the game as unparsed. A turn may hold several calls; each is carried out in its
-order, until one ends the game.
+arguments, or a turn without a call ends the game as unparsed. A turn may contain several calls; they are executed in
+order until one ends the game.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class ToolGame:
     max_turns: int = MAX_TURNS
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Return the turns to expect: one with all calls in it, or each action in a turn of its own."""
+        """Return the expected turns: one turn with all calls, or one turn per action."""
         truths, actions, valid = (len(fields[name]) for name in ("truths", "actions", "valid_truths"))
         fewest = 1 + math.ceil(math.log2(truths / valid))
         return min(fewest, self.max_turns), min(actions + 1, self.max_turns)
 
     async def run(self, session: Session) -> None:
-        """Play until a truth is predicted, a call cannot be carried out, or the turns run out.
+        """Play until a truth is predicted, a call cannot be executed, or the turns run out.
 
         Raises UsageError if the game's results are not certain, DomainError if the game is unsound.
         """
@@ -77,7 +77,7 @@ class ToolGame:
                 history.append(Message("tool", shown.text, tool_call_id=call.id))
 
     def _carry_out(self, session: Session, play: GameState, call: ToolCall) -> GameState:
-        """Take the action or name the truth of a call, and report it."""
+        """Take the action or predict the truth of a call, and report it."""
         values, wanted = call.values, _ARGUMENT.get(call.name)
         name = None if values is None or wanted is None else values.get(wanted)
         allowed = play.instance.action_names if call.name == ACT else play.instance.truths

@@ -2,8 +2,8 @@
 
 Source: paper 002, "Details of overfitting resistance experiment": each sample begins with a system message that
 describes the game and a symbolic knowledge book (a Python dictionary of outcomes and rule-out information); only the
-actions count in the loss. The wording is that of the game's prompts (task_yaml/kumo/_game.yaml; a test holds the two
-together), written here without the template engine, which is what makes a thousand games a second possible.
+actions count in the loss. The wording is that of the game's prompts (task_yaml/kumo/_game.yaml; a test compares the
+two), but without the template engine, so that a thousand games per second are possible.
 """
 
 from __future__ import annotations
@@ -57,10 +57,9 @@ def system_text(instance: Instance, domain: Domain, book: str) -> str:
 
 
 def conversation(instance: Instance, domain: Domain, run: GoldenRun) -> list[Turn]:
-    """Return the messages of a golden game: system, then in turns what the player is shown and what it answers.
+    """Return the messages of a golden game: the system message, then user messages and answers in turn.
 
-    Each user message is the one that the player gets in that round of the game: the result of the action before and
-    the instruction.
+    Each user message is that of the same round of the game: the result of the previous action and the instruction.
     """
     instruction = _round_text(instance)
     messages: list[Turn] = [("system", system_text(instance, domain, symbolic_book(instance))), ("user", instruction)]

@@ -1,7 +1,7 @@
-"""Lines in order from several processes, the same as from one.
+"""Lines in order from several processes, identical to those of one process.
 
-Each process draws its games without knowing the others'. Doubles are rare; the parent, which sees all keys in order,
-draws again where one comes up, from where the worker stopped. That is just what a single process does.
+Each process draws its games without knowing the others'. Duplicates are rare; the parent, which sees all keys in order,
+redraws each from the draw at which the worker stopped, as a single process does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Drawn(NamedTuple):
 
 
 def trajectory_lines(games: TrajectorySet, start: int, stop: int, seen: set[bytes], workers: int = 1) -> Iterator[str]:
-    """Yield the lines of the games `start` to `stop` - 1. `seen` holds the keys of all games before; it grows."""
+    """Yield the lines of games `start` to `stop` - 1. `seen` contains the keys of all earlier games and is updated."""
     maker = LineMaker(games)
     maker.maker.seen = seen
     if workers <= 1:
@@ -48,7 +48,7 @@ def trajectory_lines(games: TrajectorySet, start: int, stop: int, seen: set[byte
 
 
 def _drawn(games: TrajectorySet, start: int, stop: int, workers: int) -> Iterator[_Drawn]:
-    """Draw in chunks, a few ahead of what is taken, so that memory stays bounded."""
+    """Draw in chunks, a few ahead of the consumer, so that memory stays bounded."""
     context = get_context("spawn")
     chunks = iter(range(start, stop, CHUNK))
     waiting: deque[Future[list[_Drawn]]] = deque()
@@ -65,7 +65,7 @@ def _drawn(games: TrajectorySet, start: int, stop: int, workers: int) -> Iterato
 
 
 def _end_with(parent: int) -> None:
-    """Let this worker end soon after its parent, be that killed: it would wait for work for ever."""
+    """Make this worker end soon after its parent, even a killed one: otherwise it would wait for work forever."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -77,7 +77,7 @@ def _end_with(parent: int) -> None:
 
 @functools.lru_cache(maxsize=1)
 def _maker(games: TrajectorySet) -> LineMaker:
-    """The maker of a worker process, which draws only and remembers no games."""
+    """Return the maker of a worker process, which only draws and records no games."""
     return LineMaker(games)
 
 

@@ -15,12 +15,12 @@ from creval_kumo.trajectories.conversation import conversation
 __all__ = ["KEY_DIGITS", "LineMaker", "TrajectorySet"]
 
 KEY_DIGITS = 32
-"""Hexadecimal digits of the key at the head of each line: `{"key": "..."`."""
+"""Hexadecimal digits of the key at the start of each line: `{"key": "..."`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrajectorySet:
-    """Which games: the same values give the same lines on every machine."""
+    """The choice of games: the same values give the same lines on every machine."""
 
     domain: str
     settings: Settings
@@ -33,7 +33,7 @@ class TrajectorySet:
         return counterfactual(domain, self.seed) if self.counterfactual else domain
 
     def maker(self) -> GameMaker:
-        """Return a maker of its games that has made none yet. Raises UsageError if results are not certain."""
+        """Return a fresh maker of its games. Raises UsageError if results are not certain."""
         need_certain(self.settings.reliability, f"trajectories of {self.domain}")
         return GameMaker(self.load(), self.settings, self.seed)
 
@@ -41,9 +41,9 @@ class TrajectorySet:
 class LineMaker:
     """Makes the lines of a set.
 
-    A line holds `key` (equal games have equal keys), `id`, `domain`, `seed` (the game's number), `tests` (the golden
-    run), `prediction`, `messages` ({role, content}), and `loss_mask`: 1 for the messages that count in the loss, which
-    are the assistant's.
+    A line has `key` (equal games have equal keys), `id`, `domain`, `seed` (the game's number), `tests` (the golden
+    run), `prediction`, `messages` ({role, content}), and `loss_mask`: 1 for the assistant's messages, the only ones
+    that count in the loss.
     """
 
     def __init__(self, games: TrajectorySet) -> None:
@@ -51,7 +51,7 @@ class LineMaker:
         self.domain = self.maker.domain
 
     def line(self, made: Made) -> str:
-        """Return the line of a game, with its line break."""
+        """Return the line of a game, including its newline."""
         instance = made.instance
         run = golden_of(instance)
         messages = conversation(instance, self.domain, run)

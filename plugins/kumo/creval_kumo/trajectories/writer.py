@@ -1,4 +1,4 @@
-"""Writes trajectories to a file that can be continued after any interruption."""
+"""Write trajectories to a file; writing can be resumed after any interruption."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIX = "Choose another --output, or remove the file."
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How many lines the file held before, and how many were added."""
+    """The number of lines in the file before, and the number added."""
 
     found: int
     added: int
@@ -31,12 +31,12 @@ class Written:
 def write_trajectories(
     games: TrajectorySet, count: int, output: Path, workers: int = 1, progress: Callable[[int], None] | None = None
 ) -> Written:
-    """Write the first `count` trajectories of a set to `output`, or go on where a file of the same set ends.
+    """Write the first `count` trajectories of a set to `output`, or resume a file of the same set.
 
-    A line that was cut off is dropped. `progress` is called with the number of lines now and then.
+    A truncated line is dropped. `progress` is called periodically with the number of lines.
 
     Raises:
-        UsageError: the file holds something else, or another process writes it.
+        UsageError: the file contains something else, or another process is writing it.
         DataError: the file cannot be written, or no further game can be found.
     """
     try:
@@ -66,7 +66,7 @@ def _lock(file: BinaryIO, output: Path) -> None:
 
 
 def _resume(file: BinaryIO, games: TrajectorySet, output: Path) -> set[bytes]:
-    """Return the keys of the whole lines of the file, cut off what follows them, and check the last against the set."""
+    """Return the keys of the complete lines of the file, truncate the rest, and check the last line against the set."""
     seen: set[bytes] = set()
     last, end = b"", 0
     file.seek(0)

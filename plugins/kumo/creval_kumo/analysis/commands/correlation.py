@@ -84,7 +84,7 @@ class CorrelationAnalysis:
 
 
 def _scores(runs: Sequence[str]) -> Scores:
-    """The two measures of every task that has them. Raises DataError if a model has two values of one."""
+    """Return the two measures of every task that has them. Raises DataError if a model has two values of one."""
     found: Scores = defaultdict(dict)
     for run in open_runs(runs):
         model = run.model
@@ -134,7 +134,7 @@ def _notes(pairs: Sequence[_Pair], models: Sequence[str], matched: Mapping[str, 
 
 
 def _said(found: Correlation) -> str:
-    """Return what is above a panel: r with its interval, and how many models it is over."""
+    """Return the title of a panel: r with its interval, and the number of models."""
     between = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
     return f"r = {found.r:.2f}{between}, n = {found.n}"
 

@@ -30,7 +30,7 @@ Row = tuple[str, str, str, int, float, float | None, float | None, float | None]
 class DomainsAnalysis:
     """Kind `analysis`: success rate and relative action count by domain and model, the easiest domain first (Figure 3).
 
-    A domain is as easy as the mean success of the models in it.
+    Domains are ordered by the mean success of the models.
     """
 
     example = "runs/mine --output figures"
@@ -74,21 +74,21 @@ _SOURCE = (
 
 @functools.cache
 def _published() -> Mapping[tuple[str, str], tuple[float, float]]:
-    """Success rate and relative action count by domain and model, from the authors' own runs (Figure 3)."""
+    """Return the success rate and relative action count by domain and model, from the authors' own runs (Figure 3)."""
     text = files("creval_kumo").joinpath("analysis", "figure_3.csv").read_text(encoding="utf-8")
     rows = [line.split(",") for line in text.splitlines()[1:]]
     return {(domain, _plain(model)): (float(success), float(count)) for domain, model, success, count in rows}
 
 
 def _plain(model: str) -> str:
-    """A model's name without provider and signs: `openrouter/qwen/qwen-2.5-7b-instruct` is `qwen2.5-7b-instruct`."""
+    """Return a model's name normalized: `openrouter/qwen/qwen-2.5-7b-instruct` gives `qwen2.5-7b-instruct`."""
     return "".join(sign for sign in model.rpartition("/")[2].partition(":")[0].casefold() if sign.isalnum())
 
 
 def _plot(rows: Sequence[Row], base: Path) -> list[Path]:
-    """Draw both numbers as heat maps: a row a domain and difficulty, a column per model, the best model first.
+    """Draw both numbers as heat maps: a row per domain and difficulty, a column per model, the best model first.
 
-    The authors' numbers of a model, where there are any, are the column after it.
+    If the authors published numbers for a model, they are in the column after it.
     """
     places = list(dict.fromkeys(row[:2] for row in rows))
     found: dict[str, list[float]] = defaultdict(list)
@@ -117,6 +117,6 @@ def _plot(rows: Sequence[Row], base: Path) -> list[Path]:
 def _grid(
     cells: Mapping[tuple[Any, Any], Any], places: Sequence[tuple[str, str]], models: Sequence[tuple[str, bool]]
 ) -> np.ndarray:
-    """The numbers of the cells, NaN if there is none."""
+    """Return the numbers of the cells, NaN for missing cells."""
     known = [[cells.get((place, model)) for model in models] for place in places]
     return np.array([[np.nan if value is None else float(value) for value in line] for line in known])

@@ -18,7 +18,7 @@ _COLUMNS = ("player", "run", "games", "success rate", "actions", "earnings", "se
 
 
 class EarningsAnalysis:
-    """Kind `analysis`: what each player earned by the formula of the paper's study; a run is one task set."""
+    """Kind `analysis`: the earnings of each player by the formula of the paper's study; a run is one task set."""
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-earnings`."""

@@ -20,7 +20,7 @@ _COLUMNS = ("model", "difficulty", "domains", "games", "parse errors", "tokens")
 
 
 class ErrorsAnalysis:
-    """Kind `analysis`: parse-error rate and tokens a game by model and difficulty (Fig. 6a and b)."""
+    """Kind `analysis`: parse-error rate and tokens per game by model and difficulty (Fig. 6a and b)."""
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-errors`."""

@@ -17,7 +17,7 @@ from creval_kumo.domains.domain import Domain
 __all__ = ["GraphAnalysis"]
 
 _COLUMNS = ("domain", "truths", "edges", "components", "communities", "modularity", "largest")
-_MOST_SEEDS = 2**32 - 1  # of the generator that draws the pictures
+_MOST_SEEDS = 2**32 - 1  # the largest seed of the generator that lays out the graphs
 
 
 @dataclass(frozen=True, slots=True)

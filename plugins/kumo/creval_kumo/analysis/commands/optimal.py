@@ -23,7 +23,7 @@ _COLUMNS = ("difficulty", "domain", "games", "tests", "most frequent", "paper's 
 
 
 class OptimalAnalysis:
-    """Kind `analysis`: the distribution of optimal action counts (Fig. 6c), of the games of tasks and of runs."""
+    """Kind `analysis`: the distribution of optimal action counts (Fig. 6c) over the games of tasks and runs."""
 
     example = "--task kumo_easy_medical --no-plots"
 
@@ -33,7 +33,7 @@ class OptimalAnalysis:
         return (task, *FILES)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Solve every game once. Raises UsageError without any, ScoringError if a proof reaches its limits."""
+        """Solve every game once. Raises UsageError without any game, ScoringError if a proof reaches its limits."""
         tasks = texts(options.get("task"))
         if not tasks and not runs:
             raise UsageError("no games are named", where="--task", fix="Name runs, or a task: --task kumo_easy")

@@ -23,7 +23,7 @@ _COLUMNS = ("model", "difficulty", "games", "structures", "solved", "chi2", "df"
 
 
 class StructureAnalysis:
-    """Kind `analysis`: does the structure of games tell which are solved (Fig. 6e, Eqs. 6 and 7), by model."""
+    """Kind `analysis`: whether the structure of a game predicts success (Fig. 6e, Eqs. 6 and 7), by model."""
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-structure`."""
