@@ -1,4 +1,4 @@
-"""Generator `drat_anchors`: the two banks of anchor sets of arXiv:2605.13450, Appendix F.3."""
+"""Generator `drat_anchors`: the two banks of anchor sets from arXiv:2605.13450, Appendix F.3."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ class DratAnchors:
     k: int = 4
 
     def docs(self) -> Iterable[Doc]:
-        """Docs with the field `anchors`, a list of k words or short terms."""
+        """Yield docs with the field `anchors`, a list of k words or short terms."""
         for row in read_jsonl(f"anchors_{self.bank}.jsonl"):
             yield Doc(row["id"], {"id": row["id"], "anchors": row["anchors"][: self.k]})

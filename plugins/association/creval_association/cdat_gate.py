@@ -15,7 +15,7 @@ class GateResult:
     """One model under one condition against random nouns.
 
     `appropriateness` is the mean over cues, `t` and `p` are Welch's (two-sided; None if a variance is undefined),
-    `p_adjusted` is by Benjamini and Hochberg over the models of the condition. `novelty` is the mean CDAT-N.
+    `p_adjusted` is p after Benjamini-Hochberg over the models of the condition. `novelty` is the mean CDAT-N.
     """
 
     model: str
@@ -32,7 +32,7 @@ class GateResult:
 def random_appropriateness(cosines: np.ndarray, draws: int, words: int, seed: int) -> np.ndarray:
     """Return 100 times the mean cosine to the cue of `words` different random nouns, `draws` times for each cue.
 
-    `cosines` has one row a cue and one column a noun of the pool. Shape of the result: (cues * draws,).
+    `cosines` has one row per cue and one column per noun of the pool. The result has shape (cues * draws,).
     """
     rng = np.random.default_rng(seed)
     rows = []
@@ -43,7 +43,7 @@ def random_appropriateness(cosines: np.ndarray, draws: int, words: int, seed: in
 
 
 def adjusted(values: Sequence[float | None]) -> list[float | None]:
-    """Return p values adjusted by Benjamini and Hochberg; None stays None and does not count as a test."""
+    """Return p-values adjusted by Benjamini-Hochberg; None stays None and does not count as a test."""
     tested = sorted((p, i) for i, p in enumerate(values) if p is not None)
     out: list[float | None] = [None] * len(values)
     lowest = 1.0
@@ -62,8 +62,8 @@ def judge(
 ) -> list[GateResult]:
     """Judge all models under one condition.
 
-    `by_model` holds (appropriateness, novelty) for each cue. A model passes when its adjusted p is below `alpha` and
-    its mean is above that of `baseline`.
+    `by_model` maps each model to (appropriateness, novelty) per cue. A model passes if its adjusted p is below `alpha`
+    and its mean is above that of `baseline`.
     """
     from scipy import stats
 

@@ -69,8 +69,8 @@ class CdatGate:
 def read_runs(runs: Sequence[Run], task: str) -> Values:
     """Return the scored samples of `task` in all runs.
 
-    Raises RunError if a run lacks the task or its scores, DataError if the runs used different embeddings or two
-    are of one model.
+    Raises RunError if a run does not contain the task or its scores, DataError if the runs used different embeddings or
+    two runs have the same model.
     """
     values: Values = {}
     specs: dict[str, str] = {}
@@ -97,7 +97,7 @@ def read_runs(runs: Sequence[Run], task: str) -> Values:
 
 
 def _by_cue(rows: Sequence[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
-    """Appropriateness and novelty for each cue, repeats averaged."""
+    """Return appropriateness and novelty per cue, averaged over repeats."""
     cues: dict[str, list[tuple[float, float]]] = {}
     for cue, appropriateness, novelty in rows:
         cues.setdefault(cue, []).append((appropriateness, novelty))
@@ -106,7 +106,7 @@ def _by_cue(rows: Sequence[tuple[str, float, float]]) -> tuple[list[float], list
 
 
 def _baseline(cues: Sequence[str], run: Run, chosen: Mapping[str, Any]) -> tuple[np.ndarray, str, str]:
-    """Return appropriateness of random nouns, the embedding's and the pool's full names."""
+    """Return the appropriateness of random nouns, and the full names of the embedding and the pool."""
     with Workbench(RunOptions(offline=bool(chosen["offline"]))) as bench:
         asked = chosen["embedding"]
         embedding = bench.resource("embedding", asked) if asked else bench.resource_of(run, chosen["task"], "embedding")

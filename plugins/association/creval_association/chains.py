@@ -23,7 +23,7 @@ class _Entries(JsonArray):
     """A JSON array whose items are (word, reason) pairs."""
 
     def take(self, rows: list[Any]) -> list[Any] | None:
-        """Return the pairs of an array that has some; None if an item gives no word, and the chain a gap."""
+        """Return the pairs of a non-empty array; None if an item has no word, which would leave a gap in the chain."""
         pairs = []
         for row in rows:
             said = row if isinstance(row, dict) else {"word": row}
@@ -41,9 +41,9 @@ _JSON = _Entries(key="results")
 def read_entries(text: str) -> tuple[list[tuple[str, str]], str]:
     """Return the (word, reason) pairs of an answer and the route by which they were found.
 
-    A JSON array of objects with a `word`, or of words: in an object the list `results`, or the only one; of several the
-    longest, among equals the last. Without JSON a list of words in another form, with empty reasons (as `word_list`
-    reads it). Where there is none, or the JSON cannot be read: ([], "unreadable (the reason)").
+    Accepts a JSON array of objects with a `word`, or of words; in an object, the list `results` or its only list; of
+    several, the longest, or the last of equals. Without JSON, accepts any list that `word_list` reads, with empty
+    reasons. If there is no list, or the JSON is invalid, returns ([], "unreadable (the reason)").
     """
     text = without_unseen(text)
     found = _JSON.parse(text)
@@ -58,9 +58,9 @@ def read_entries(text: str) -> tuple[list[tuple[str, str]], str]:
 
 @dataclass(frozen=True)
 class PaceChain:
-    """Reads one chain: a list of words. An answer without any list gives an empty chain (route `refusal`, or
-    `unreadable` with the reason), because the other chains of the sample count without it; the scorer leaves it out and
-    counts it.
+    """Reads one chain: a list of words. An answer without a list gives an empty chain (route `refusal`, or
+    `unreadable` with the reason), since the other chains of the sample still count; the scorer skips and counts
+    empty chains.
     """
 
     def parse(self, text: Any) -> Parsed:
@@ -76,13 +76,13 @@ class PaceProtocol:
     """Asks for first associations of the doc's `seed` (prompt `first`), then for one chain from each of the first
     `chains` of them (prompt `chain`, with the fields `word` and `reason`). Every chain is an answer of the sample.
 
-    Fewer first associations than chains: the sample is unparsed.
+    A sample with fewer first associations than chains is unparsed.
     """
 
     chains: int = 3
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Return the calls of a sample whose first answer can be read."""
+        """Return the number of calls of a sample whose first answer can be parsed."""
         return 1 + self.chains, 1 + self.chains
 
     async def run(self, session: Session) -> None:
@@ -95,7 +95,7 @@ class PaceProtocol:
             why = f": {route}" if not first else ""
             session.unparsed(f"{len(first)} first associations, {self.chains} needed{why}")
         for word, reason in first[: self.chains]:
-            # The reason is inside a JSON string of the prompt.
+            # The prompt puts the reason inside a JSON string.
             quoted = json.dumps(reason, ensure_ascii=False)[1:-1]
             chain = await session.ask(session.prompt("chain", word=word, reason=quoted))
             session.answer(chain.text)

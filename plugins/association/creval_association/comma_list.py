@@ -1,4 +1,4 @@
-"""Lists on one line or a few: words between commas, or between other signs used as commas."""
+"""Lists on one or a few lines: words separated by commas or other signs used as commas."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["comma_lists", "with_commas"]
 _BREAK = re.compile(r",\s*\n\s*|\n[ \t]*,\s*")
 _INSTEAD = re.compile(r";|\s[|/•·]\s|\s?(?:->|=>|→|⇒)\s?")
 _DASHES = re.compile(r"\s[-–—]\s")
-_SHORT = 2  # words; an item of more is prose, or has some before it
-_MOSTLY = 0.7  # of the items are short in a list
+_SHORT = 2  # words; a longer item is prose, or begins with prose
+_MOSTLY = 0.7  # share of short items in a list
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
 _LEAD = re.compile(r"(?:.*[.!?:]\s+)?(?:(?:my|the|these|your|here)\s[^,:]{0,60}?\b(?:are|is|be)\b:?\s+)?(?=\S)", re.I)
 _PAIR = re.compile(r"(\w[\w'-]*) (?:and|or|&) (\w[\w'-]*)[.!]?")
 
 
 class CommaList(NamedTuple):
-    """The items of a list between commas, as they are there, and its heading."""
+    """The items of a comma-separated list, verbatim, and its heading."""
 
     heading: str
     items: list[str]
@@ -29,7 +29,7 @@ class CommaList(NamedTuple):
 
 
 def with_commas(line: str) -> str:
-    """Return a line whose items are separated by other signs (two of one kind or more, no comma) with commas."""
+    """Return a line with its separators replaced by commas (two or more of one other sign, no comma)."""
     if "," in line or line.lstrip().startswith("|"):
         return line
     signs = [match[0].strip() for match in _INSTEAD.finditer(line)]
@@ -41,10 +41,10 @@ def with_commas(line: str) -> str:
 
 
 def comma_lists(text: str, clean: Callable[[str], str]) -> list[CommaList]:
-    """Return the lists that mostly have items of one or two words, in order.
+    """Return the lists whose items are mostly of one or two words, in order.
 
-    Where some have no other items, those alone. Lines that follow each other without a heading are one list: it was
-    broken where the line ended.
+    If some lists have no longer items, returns only those. Consecutive lines without a heading are one list, broken at
+    the ends of lines.
     """
     found: list[CommaList] = []
     pure: list[CommaList] = []
@@ -74,7 +74,7 @@ def _joined(lists: Sequence[CommaList]) -> list[CommaList]:
 
 
 def _read(line: str) -> tuple[str, list[str]]:
-    """Return the heading of a line, what comes before its colon, and its items."""
+    """Return the heading of a line (the text before its colon) and its items."""
     head, colon, tail = line.partition(":")
     head = _SENTENCE.split(head)[-1]
     heading = head.strip() if colon and "," not in head else ""

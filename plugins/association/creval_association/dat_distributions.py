@@ -25,7 +25,7 @@ _PRINTED: Mapping[str, tuple[int, float, float]] = {
     _MODELS: (2078, 83.75, 5.13),
     _GREEDY: (120, 94.1, 0.9),
 }
-"""Number, mean and standard deviation that Figure 11 prints of each distribution."""
+"""Number, mean and standard deviation of each distribution, as printed in Figure 11."""
 _NOTE = (
     "The paper's people are Olson et al.'s Study 1A under GloVe, its models 54 at temperature 1.0; models and the "
     "greedy algorithm are averaged over three embeddings there, and under the runs' own embedding here."
@@ -38,7 +38,7 @@ _FIGURES = Figures("creval-association", "Install it: pip install 'creval-associ
 class DatDistributions:
     """Kind `analysis`: number, mean and SD of DAT scores by group, next to the printed ones, and their histograms.
 
-    All runs of models are one group; each baseline is a group of its own (`baseline/ceiling` is Appendix D's greedy
+    All runs of models are one group; each baseline is a separate group (`baseline/ceiling` is Appendix D's greedy
     algorithm). Lists with too few valid words have no score.
     """
 
@@ -117,7 +117,7 @@ def _row(name: str, scores: Sequence[float]) -> Sequence[Any]:
 
 
 def _plot(groups: Mapping[str, Sequence[float]], base: Path) -> list[Path]:
-    """Draw the densities, with a dashed line at each mean, a dotted one at the paper's."""
+    """Draw the densities, with a dashed line at each mean and a dotted line at the paper's mean."""
     every = [score for scores in groups.values() for score in scores]
     edges = list(np.linspace(min(every) - 1, max(every) + 1, _BINS + 1))
     with _FIGURES.draw(1, 1, 6.0, 4.0) as (drawn, (axes,)):

@@ -15,14 +15,14 @@ from creval_association.lookup import Lookup
 __all__ = ["Gate", "Utility", "null_pool"]
 
 _TIE = 1e-9
-"""Cosines of one word differ by less than this when they are computed among other words."""
+"""The cosine of a word varies by less than this with the other words in the same product."""
 
 Utility = Literal["max", "min", "mean"]
 
 
 @cache
 def null_pool() -> tuple[str, ...]:
-    """The paper's "fixed pool of random nouns": its own 50 CDAT cues. With them Figure 8 comes out exactly."""
+    """Return the paper's "fixed pool of random nouns": its 50 CDAT cues, which reproduce Figure 8 exactly."""
     return tuple(row["cue"] for row in read_jsonl("cdat_cues.jsonl"))
 
 
@@ -31,8 +31,8 @@ _REDUCE: Mapping[Utility, Callable[..., np.ndarray]] = {"max": np.max, "min": np
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """`utility` is how cosines to the anchors become one number, `quantile` which quantile (linear interpolation) of
-    the utilities of the nouns in `pool` is the threshold.
+    """`utility` says how to aggregate cosines to the anchors; the threshold is the `quantile` (linear interpolation) of
+    the utilities of the nouns in `pool`.
     """
 
     utility: Utility = "max"
@@ -40,13 +40,13 @@ class Gate:
     pool: Sequence[str] = field(default_factory=null_pool)
 
     def utilities(self, words: np.ndarray, anchors: np.ndarray) -> np.ndarray:
-        """Eq. 6 for unit rows of words (n, d) and anchors (k, d): one utility in [-1, 1] for each word."""
+        """Return Eq. 6 for unit rows of words (n, d) and anchors (k, d): one utility in [-1, 1] per word."""
         return np.asarray(_REDUCE[self.utility](words @ anchors.T, axis=1))
 
     def threshold(self, lookup: Lookup, anchors: np.ndarray) -> float:
-        """Eq. 7. Raises ScoringError if a noun of the pool has no vector."""
+        """Return the threshold of Eq. 7. Raises ScoringError if a noun of the pool has no vector."""
         return float(np.quantile(self.utilities(lookup.rows(self.pool), anchors), self.quantile))
 
     def above(self, utilities: np.ndarray, threshold: float) -> np.ndarray:
-        """Return which utilities are above the threshold: strictly (Eq. 7), a tie up to rounding is not."""
+        """Return which utilities are strictly above the threshold (Eq. 7); ties up to rounding are not."""
         return np.asarray(utilities > threshold + _TIE)

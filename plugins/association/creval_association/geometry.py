@@ -1,4 +1,4 @@
-"""Distances between words: the formulas that the association tests share."""
+"""Distances between words: the formulas shared by the association tests."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ __all__ = ["chain_distance", "mean_pairwise_distance", "unit"]
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
-    """Return rows scaled to length 1 in float64, shape (n, d). A row of zeros has no direction and must not occur."""
+    """Return rows scaled to length 1 in float64, shape (n, d). Rows must not be all zeros."""
     wide = np.asarray(rows, dtype=np.float64)
     return np.asarray(wide / np.linalg.norm(wide, axis=-1, keepdims=True))
 
 
 def mean_pairwise_distance(units: np.ndarray) -> float:
-    """Mean of 1 - cos over all ordered pairs i != j of k >= 2 unit rows; range [0, 2].
+    """Return the mean of 1 - cos over all ordered pairs i != j of k >= 2 unit rows; range [0, 2].
 
     100 times this is DAT, CDAT-N and, over the survivors, DRAT (arXiv:2605.13450, Eqs. 1, 2 and 9). The sum of all
-    cosines is the squared length of the sum of the rows, so no pair is visited.
+    cosines is the squared length of the sum of the rows, so there is no loop over pairs.
     """
     count = len(units)
     total = units.sum(axis=0)
@@ -26,8 +26,8 @@ def mean_pairwise_distance(units: np.ndarray) -> float:
 
 
 def chain_distance(units: np.ndarray) -> float:
-    """PACE of one chain of L >= 2 unit rows: for each word but the first the mean of 1 - cos to all words before it,
-    averaged (arXiv:2605.13450, Eq. 4); range [0, 2].
+    """Return PACE of one chain of L >= 2 unit rows: the average, over all words but the first, of the mean of 1 - cos
+    to all earlier words (arXiv:2605.13450, Eq. 4); range [0, 2].
     """
     before = np.cumsum(units, axis=0)[:-1]
     counts = np.arange(1, len(units))

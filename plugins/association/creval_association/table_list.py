@@ -1,4 +1,4 @@
-"""Lists in a table of Markdown: the column that its heading calls so."""
+"""Lists in a Markdown table: the column with a given heading."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _RULE = re.compile(r"[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|?)+[ \t]*")
 
 
 def table_column(text: str, *names: str) -> list[str]:
-    """Return the cells of the first table's column that is called by one of the names, else of its only column.
+    """Return the cells of the first table's column with one of the names, or else of its only column.
 
-    A column of numbers is not counted. No table, or no such column: an empty list.
+    Columns of numbers are ignored. Returns an empty list if there is no table or no matching column.
     """
     lines = text.splitlines()
     for at, line in enumerate(lines[1:], 1):

@@ -33,19 +33,19 @@ _SPEECH = re.compile(
     r"|(?:no|nope|sorry)(?:[,.!]|$)|nothing comes to mind",
     re.IGNORECASE,
 )
-"""Somebody speaks: no use begins so."""
+"""The beginning of a sentence in the first person: no use begins with it."""
 _NO_USE = "no list of uses in the answer"
 
 
 @dataclass(frozen=True)
 class UsesList:
-    """Reads the JSON array of an answer that holds JSON; else phrases at semicolons (`semicolons`); without any, a list
-    in another form as `word_list` reads it; else one phrase per line (`lines`).
+    """Reads the JSON array if the answer contains JSON; else phrases separated by semicolons (`semicolons`); else any
+    list that `word_list` reads; else one phrase per line (`lines`).
 
-    A plain refusal is a failure, and so is a marked list whose lines go on after a colon with semicolons: they may be
-    uses or explain one. Openings, questions, sentences in which somebody speaks (`I ...`), headings, closing remarks,
-    `N/A` and its like, rows of tables, and paragraphs without a semicolon next to those with some are no uses; of
-    several paragraphs one that is called final counts alone. `key` and `field` name the list and its texts in JSON.
+    A refusal is a failure, and so is a marked list with semicolons after a colon in its lines: they may be uses or
+    explanations. Openings, questions, sentences in the first person (`I ...`), headings, closing remarks, `N/A` and
+    similar, table rows, and paragraphs without a semicolon next to paragraphs with one do not count as uses. If one of
+    several paragraphs is called final, only it counts. `key` and `field` name the list and its texts in JSON.
     """
 
     key: str = "uses"

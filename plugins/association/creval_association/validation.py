@@ -1,4 +1,4 @@
-"""DAT's rule of what counts as a word: cleaning, candidates, and who accepts them."""
+"""DAT's rule for valid words: cleaning, candidate spellings, and validation."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _DROPPED: Mapping[Variant, re.Pattern[str]] = {
 
 
 def candidates(typed: str, variant: Variant = "paper") -> Sequence[str]:
-    """Return the spellings to look a typed word up by, in order (none: it is no word).
+    """Return the spellings under which to look up a typed word, in order (empty: not a word).
 
-    `paper` is the rule of Olson et al. (2021), which the test was published with: all but letters, hyphens and spaces
-    is dropped; of several words the hyphenated and the joined form are tried ("cul de sac": cul-de-sac, culdesac); a
-    hyphenated word is tried as it is and joined. `released` is the rule of the code behind arXiv:2605.13450: all but
-    letters is dropped.
+    `paper` is the rule of Olson et al. (2021), published with the test: everything but letters, hyphens and spaces
+    is dropped; several words are tried hyphenated and joined ("cul de sac": cul-de-sac, culdesac); a hyphenated word
+    is tried unchanged and joined. `released` is the rule of the code of arXiv:2605.13450: everything but letters is
+    dropped.
     """
-    if typed.isascii() and typed.isalpha():  # most words are plain
+    if typed.isascii() and typed.isalpha():  # fast path for most words
         return (typed.lower(),) if len(typed) > 1 else ()
     kept = _DROPPED[variant].sub("", typed).strip().lower()
     if len(kept) <= 1:

@@ -1,4 +1,4 @@
-"""Reads word vectors in the text formats of GloVe and fastText and writes them as a store."""
+"""Read word vectors in the text formats of GloVe and fastText and write them as a store."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _TOLD_EVERY = 100_000
 def build_store(
     text: Path, name: str, cache: Path, dtype: Dtype = "float32", progress: Callable[[int], None] | None = None
 ) -> VectorStore:
-    """Convert a text file of vectors into the store called `name` and return it open.
+    """Convert a text file of vectors into the store called `name`, and return the open store.
 
-    The file holds one word per line, its numbers after it, separated by single spaces. fastText's header line
+    Each line of the file is a word followed by its numbers, separated by single spaces. fastText's header line
     (`<words> <dimension>`) is recognised. A word may contain spaces, as some do in GloVe 840B: the last
-    `dimension` fields are the numbers. Of two lines with one word the first counts. The file is read once
-    and written in blocks, so memory holds the vocabulary but never all vectors. The store appears only when complete.
-    `progress` is called with the number of lines read, every 100,000 lines.
+    `dimension` fields are the numbers. Of two lines with the same word the first counts. The file is read once
+    and written in blocks, so memory contains the vocabulary but never all vectors. The store appears only when
+    complete. `progress` is called with the number of lines read, every 100,000 lines.
 
-    Raises DataError (with the line) if the file cannot be read, a line has too few or not finite numbers, or
-    the header counts other lines than there are.
+    Raises DataError (with the line) if the file cannot be read, a line has too few or non-finite numbers, or
+    the header does not match the number of lines.
     """
     folder = store_folder(cache, name)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def _head(file: BinaryIO, text: Path) -> tuple[int | None, int, list[bytes]]:
     first = head[0].split()
     if len(first) == 2 and all(field.isdigit() for field in first):
         return int(first[0]), int(first[1]), head
-    # Without a header the dimension is how many numbers most lines end in: a word may itself end in a number.
+    # Without a header the dimension is the most common count of numbers at line ends: a word may end in a number.
     (dimension, lines), *_ = Counter(_numbers_at_end(line) for line in head).most_common(1)
     if not 1 <= dimension <= _LARGEST_DIMENSION or 2 * lines <= len(head):
         raise DataError(

@@ -1,4 +1,4 @@
-"""Parser `word_list`: the list of words in an answer, however it is written."""
+"""Parser `word_list`: the list of words in an answer, in any common form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from creval_association.table_list import table_column
 __all__ = ["SEVERAL_LISTS", "WordList", "unnumbered"]
 
 SEVERAL_LISTS = "several lists"
-"""The route of an answer with several lists, of which it is not certain which counts."""
+"""The route of an answer with several lists, if it is unclear which one counts."""
 
 _GLOSS = re.compile(r"\s(?:[-–—=]{1,3}>?|[→⇒]|because|since)\s|\s?[:;(\[{]")
 _REMARK = re.compile(r"[\[(][^\])]{0,60}[\])]\s+(?=\w)")
@@ -40,29 +40,29 @@ _EXPLAINED = re.compile(r"([^,]{1,60}),\s*(?:[^\s,]+\s+[^,]+)")
 _EDGES = ".,;:!?)]}>"
 _NUMBER = re.compile(r"\s{0,100}[\"'“]?[*_]{0,3}\(?(\d{1,3})[.):．）：、]")
 _LONGEST_ITEM = 4  # words; a longer line is prose
-_MOSTLY = 0.7  # of the lines, or of the parts between commas, are short where there is a list
+_MOSTLY = 0.7  # share of short lines, or of short parts between commas, in a list
 _NOTHING: list[str] = []
 _List = TypeVar("_List")
 
 
 @dataclass(frozen=True)
 class WordList:
-    """Reads a list of at least `minimum` items. The ways that are tried, in order, and their routes:
+    """Reads a list of at least `minimum` items. The forms tried, in order, and their routes:
 
     1. a JSON array of strings, or of objects with the text `field`: the whole answer, in a code fence, in prose, inside
-       an object under `key` (or the only one there); of several the longest, among equals the last (`json_array`,
-       `json_array/fenced`, ...). An answer that holds JSON is read in no other way;
-    2. what comes after the name of the `field`, if it occurs twice or more: `word: ocean` (`labelled`);
-    3. the column `key` of a table, or its only one (`table`);
-    4. numbered or else bulleted lines, each cut before an explanation, without lists inside a list (`marked_lines`);
-    5. the longest list between commas or other signs, on one line or on lines that follow each other; lists of
-       short items alone go before prose with commas (`commas`);
-    6. plain lines of at most four words, most lines being so (`lines`).
+       an object under `key` (or its only array); of several the longest, or the last of equals (`json_array`,
+       `json_array/fenced`, ...). If an answer contains JSON, no other form is tried;
+    2. text after the name of the `field`, if it occurs twice or more: `word: ocean` (`labelled`);
+    3. the column `key` of a table, or its only column (`table`);
+    4. numbered or else bulleted lines, each cut before an explanation, without nested lists (`marked_lines`);
+    5. the longest list separated by commas or other signs, on one line or on consecutive lines; lists with only
+       short items have priority over prose with commas (`commas`);
+    6. plain lines of at most four words, if most lines are so short (`lines`).
 
-    Several numbered lists, and several lines of commas with headings, are a failure unless one heading speaks of the
-    `key`, or says that it is the final one. A plain refusal is a failure. Of an answer in tags such as `<answer>` what
-    is in them counts. Openings (`Sure!`), headings and closing remarks are no items. The items keep their
-    spelling; which of them count as words is for the scorer to say.
+    Several numbered lists, or several comma-separated lines with headings, are a failure unless one heading mentions
+    the `key` or says that it is final. A refusal is a failure. If the answer is in tags such as `<answer>`, only their
+    content counts. Openings (`Sure!`), headings and closing remarks are not items. The items keep their spelling; the
+    scorer decides which of them count as words.
     """
 
     minimum: int = 2
@@ -107,7 +107,7 @@ class WordList:
 
 
 class _SeveralLists(Exception):
-    """The answer holds several lists, and which one counts is not certain."""
+    """The answer contains several lists, and it is unclear which one counts."""
 
 
 def _is_none(item: str) -> bool:
@@ -127,7 +127,7 @@ def _labelled(text: str, field: str) -> list[str]:
 
 
 def _meant(lists: Sequence[tuple[str, _List]], key: str, kind: str) -> _List:
-    """Return the list whose heading speaks of the key, else of the final one. Raises _SeveralLists."""
+    """Return the list whose heading mentions the key, or else says that it is final. Raises _SeveralLists."""
     for speaks in (lambda heading: _speaks_of(heading, key), speaks_of_the_last):
         meant = [each for heading, each in lists if speaks(heading)]
         if len(meant) == 1:
@@ -144,9 +144,9 @@ def _marked_lines(text: str, key: str) -> list[str]:
 
 
 def _marked_lists(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return the lists with their headings: numbered ones, a new one where the numbers start again, or one bulleted.
+    """Return the lists with their headings: numbered ones, split where the numbers restart, or one bulleted list.
 
-    Lines that are set in further than the others explain them.
+    Lines indented further than the others are explanations.
     """
     marked = [line for line in lines if has_mark(line)]
     numbered = [line for line in marked if _NUMBER.match(line)]
@@ -203,7 +203,7 @@ def _lines(text: str, key: str) -> list[str]:
 
 
 def unnumbered(lines: Sequence[str]) -> Sequence[str]:
-    """Return lines without numbers that count up from 1, or `First:` and its like, where two or more have such."""
+    """Return lines without numbers that count up from 1, or `First:` and similar, if two or more lines have them."""
     numbers = [match for match in map(_ENUMERATED.match, lines) if match]
     if len(numbers) >= 2 and [int(match[1]) for match in numbers] == list(range(1, len(numbers) + 1)):
         return [_ENUMERATED.sub("", line, count=1) for line in lines]

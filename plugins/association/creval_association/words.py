@@ -1,4 +1,4 @@
-"""Which items of an answer count as words."""
+"""The rule for which items of an answer count as words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Kept", "plain_words"]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The words that count, in order, and what was left out of the answer (at most 20 items, cut to 60 characters)."""
+    """The words that count, in order, and the items left out (at most 20, cut to 60 characters)."""
 
     words: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -20,8 +20,8 @@ class Kept:
 def plain_words(value: Any, limit: int | None = None) -> Kept:
     """Return the first `limit` valid words of a parsed answer.
 
-    A word is valid when, stripped and in lower case, it has more than one character, consists of letters and
-    hyphens, and did not come before (CDAT and DRAT; arXiv:2605.13450, 2.2 and 4.2). No part of speech is tested.
+    A word is valid if, stripped and in lower case, it has more than one character, consists of letters and
+    hyphens, and did not occur before (CDAT and DRAT; arXiv:2605.13450, 2.2 and 4.2). The part of speech is not checked.
     """
     items: Sequence[Any] = value if isinstance(value, list | tuple) else []
     words: list[str] = []

@@ -17,17 +17,17 @@ _FOR_ENCODERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Words and their unit vectors (float32, one row a word)."""
+    """Words and their unit vectors (float32, one row per word)."""
 
     words: Sequence[str]
     units: np.ndarray
 
 
 class CandidatePool:
-    """Fetches the candidates of a context once: the words of its `wordlist` that its `embedding` has.
+    """Fetches the candidates of a context once: the words of its `wordlist` that are in its `embedding`.
 
-    `limit` takes the first so many words of the list. Without it all words count where vectors are looked up, and
-    2,000 where a sentence encoder would have to make each of them.
+    `limit` is the number of words taken from the start of the list. The default is all words if vectors are looked up,
+    and 2,000 if a sentence encoder computes them.
     """
 
     def __init__(self, limit: int | None = None) -> None:

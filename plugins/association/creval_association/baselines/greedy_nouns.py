@@ -1,4 +1,4 @@
-"""Ceiling of DAT, CDAT and DRAT: greedy distant nouns, within a gate where the doc has anchors or a cue."""
+"""Ceiling of DAT, CDAT and DRAT: greedy distant nouns, within a gate if the doc has anchors or a cue."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["GreedyNouns"]
 class GreedyNouns:
     """Answers with `words` nouns by Algorithm 1 of Appendix D (arXiv:2605.13450) over the task's word list.
 
-    `gate` names the doc's field that the words must be relevant to (`anchors` or `cue`); only nouns above the
-    threshold of DRAT's gate, with the given `utility`, `quantile` and `pool`, may then be chosen, and no anchor
-    itself. Where fewer nouns pass than words are wanted, those that pass are the answer.
+    `gate` names the doc field that the words must be relevant to (`anchors` or `cue`). Only nouns above the
+    threshold of DRAT's gate, with the given `utility`, `quantile` and `pool`, may then be chosen, excluding the
+    anchors. If fewer than `words` nouns pass, the answer is those that pass.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Floor and ceiling of PACE: random nouns, and chains of words each far from all before it."""
+"""Floor and ceiling of PACE: random nouns, and chains in which each word is far from all earlier ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _answer(words: Sequence[str]) -> str:
 
 
 def _second_word(turn: Turn) -> str | None:
-    """The first association that the chain starts from, as the prompt of stage two names it; None in stage one."""
+    """Return the first association, with which the chain starts, from the prompt of stage two; None in stage one."""
     if turn.call == 0:
         return None
     found = _PAIR.search(turn.messages[-1].text) if turn.messages else None

@@ -12,7 +12,7 @@ __all__ = ["RandomNouns"]
 
 @dataclass(frozen=True)
 class RandomNouns:
-    """Answers with `words` different nouns of the task's word list, drawn from the sample's own random stream."""
+    """Answers with `words` different nouns of the task's word list, drawn from the sample's random stream."""
 
     words: int = 10
 

@@ -23,7 +23,7 @@ class RandomUses:
 
 
 class FarthestUses:
-    """The `uses` nouns with the least cosine to the object: what the score rewards, sensible or not."""
+    """The `uses` nouns with the least cosine to the object, which maximize the score, sensible or not."""
 
     def __init__(self, uses: int = 10, candidates: int | None = None) -> None:
         self._uses = uses

@@ -1,3 +1,3 @@
-"""One scorer a file."""
+"""Scorers, one per file."""
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ __all__ = ["Aut"]
 class Aut:
     """Mean cosine distance of the first `uses` uses to the object (doc field `object`); range [0, 2].
 
-    A use of several words has, under word vectors, the mean vector of its words that have one; a use without any is
-    left out and listed. Scores: `aut_originality`, `fluency` (different uses that were given). No use with a vector:
-    unparsed; the object without one: an error.
+    With word vectors, a use of several words has the mean vector of its words that have one; a use without a vector is
+    left out and listed. Scores: `aut_originality`, `fluency` (number of different uses). An answer is unparsed if no
+    use has a vector; it is an error if the object has none.
     """
 
     uses: int = 10

@@ -20,13 +20,13 @@ __all__ = ["Cdat"]
 class Cdat:
     """Novelty and appropriateness of a list of words for the cue of its doc (field `cue`).
 
-    Both use the first `words` valid words that have a vector; fewer are unparsed. `cdat_n` is 100 times their mean
-    pairwise cosine distance (range [0, 200]). `cdat_a` is 100 times their mean cosine to the cue: Eq. 3 with
-    `appropriateness_scale` `plain` (range [-100, 100]); `shifted` adds 100, which is what Table 3 of the paper
-    reports. A cue without a vector is an error.
+    Both use the first `words` valid words that have a vector; an answer with fewer is unparsed. `cdat_n` is 100 times
+    their mean pairwise cosine distance (range [0, 200]). `cdat_a` is 100 times their mean cosine to the cue: Eq. 3 with
+    `appropriateness_scale` `plain` (range [-100, 100]); `shifted` adds 100, as in Table 3 of the paper. A cue without
+    a vector is an error.
 
-    `details.gate_appropriateness` is what the gate over several models compares (`creval analyse cdat-gate`): Eq. 3 on
-    the plain scale. `gate_words` says over which words: `first` (those of Eq. 3), or `all` valid words of the answer.
+    The gate over several models (`creval analyse cdat-gate`) compares `details.gate_appropriateness`: Eq. 3 on the
+    plain scale. `gate_words` chooses its words: `first` (those of Eq. 3), or `all` valid words of the answer.
     """
 
     words: int = 7

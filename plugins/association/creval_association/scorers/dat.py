@@ -14,17 +14,17 @@ __all__ = ["Dat", "DatDictionary"]
 
 
 _NONSENSE = "qxzvkjwqpfgh"
-"""A string of consonants that no vocabulary holds; an embedding that has it has no vocabulary."""
+"""A string of consonants that is in no vocabulary; an embedding that accepts it has no vocabulary."""
 
 
 @dataclass(frozen=True)
 class Dat:
     """100 times the mean pairwise cosine distance of the first `words` valid words; range [0, 200].
 
-    A word is valid when the embedding has it, under one of the spellings of `creval_association.validation`. An
-    embedding without a vocabulary (a sentence encoder) has every string; the dictionary validates then, the task's
-    resource `wordlist_dictionary`. `details.validated_by` names what did. Scores: `dat`, `valid_words` (of all that
-    were given). Fewer than `words` valid words: unparsed, without `dat` but with `valid_words`.
+    A word is valid if the embedding has it, in one of the spellings of `creval_association.validation`. An embedding
+    without a vocabulary (a sentence encoder) has every string; then the dictionary validates, the task's resource
+    `wordlist_dictionary`. `details.validated_by` names the validator. Scores: `dat`, `valid_words` (of all words in the
+    answer). An answer with fewer than `words` valid words is unparsed, without `dat` but with `valid_words`.
     """
 
     words: int = 7
@@ -49,7 +49,7 @@ class Dat:
         return results
 
     def _validation(self, context: Context) -> tuple[Callable[[str], bool], str]:
-        """Return (what accepts a word, the name of what does)."""
+        """Return the function that accepts words, and its name."""
         embedding = context.resource("embedding")
         if embedding.has(_NONSENSE):
             return _by_dictionary(context)
@@ -58,16 +58,14 @@ class Dat:
 
 @dataclass(frozen=True)
 class DatDictionary(Dat):
-    """`Dat` with the validation of the published scorer: a word must also be in the dictionary, whatever the
-    embedding.
-    """
+    """`Dat` with the validation of the published scorer: a word must also be in the dictionary."""
 
     def _validation(self, context: Context) -> tuple[Callable[[str], bool], str]:
         return _by_dictionary(context)
 
 
 def _by_dictionary(context: Context) -> tuple[Callable[[str], bool], str]:
-    """Of the dictionary only entries of letters with hyphens inside count; the embedding must have the word as well."""
+    """Return the validator: dictionary entries of letters with inner hyphens that are also in the embedding."""
     has: Callable[[str], bool] = context.resource("embedding").has
     dictionary = context.resource("wordlist_dictionary")
 

@@ -21,13 +21,13 @@ __all__ = ["Drat"]
 class Drat:
     """Scores lists of words against the anchors of their doc (field `anchors`).
 
-    The first `words` valid words of an answer count. Those whose utility is above (strictly) the `quantile` of the
-    utilities of the nouns in `pool` survive. The score is 100 times the mean pairwise cosine distance of the
+    The first `words` valid words of an answer count. They survive if their utility is strictly above the `quantile` of
+    the utilities of the nouns in `pool`. The score is 100 times the mean pairwise cosine distance of the
     survivors, range [0, 200], or 0 with fewer than `min_survivors`. Scores: `drat`, `survivors` (0 to `words`),
     `gate_passed` (1 if there were enough survivors).
 
-    An answer without a valid word is unparsed; a word without a vector (word vectors only) can't survive and is
-    listed; an anchor or noun of the pool without one is an error.
+    An answer without a valid word is unparsed; a word without a vector (word vectors only) cannot survive and is
+    listed; an anchor or a noun of the pool without a vector is an error.
     """
 
     utility: Utility = "max"
@@ -37,7 +37,7 @@ class Drat:
     pool: Sequence[str] = field(default_factory=null_pool)
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be scored."""
+        """Return why a doc cannot be scored, or None."""
         anchors = fields.get("anchors")
         if isinstance(anchors, list) and anchors and all(isinstance(anchor, str) for anchor in anchors):
             return None

@@ -18,12 +18,11 @@ OutOfVocabulary = Literal["drop", "mean_vector", "drop_chain"]
 
 
 def compose(seed: str, words: Sequence[Any], length: int, variant: str = "paper") -> list[str]:
-    """Return the chain that is scored: the seed, then the words of the answer, cut to `length` in all.
+    """Return the scored chain: the seed, then the words of the answer, cut to `length` in all.
 
-    `paper`: a repetition of the seed at the front is left out, as in Qiu & Hu; the first association stands once.
-    `released`: what the code behind arXiv:2605.13450 does: seed and first association are put before the
-    answer, which begins with the first association again, so that this word occurs twice. The words keep their
-    spelling.
+    `paper`: a repeated seed at the front is left out, as in Qiu & Hu; the first association occurs once.
+    `released`: as in the code of arXiv:2605.13450, seed and first association are put before the answer, which
+    begins with the first association again, so that this word occurs twice. The words keep their spelling.
     """
     cleaned = [word.strip() for word in words if isinstance(word, str) and word.strip()]
     if variant == "released":
@@ -35,15 +34,15 @@ def compose(seed: str, words: Sequence[Any], length: int, variant: str = "paper"
 
 @dataclass(frozen=True)
 class Pace:
-    """Mean over the chains of a sample of Eq. 4; range [0, 2]. One value of the item is one chain (a list of words).
+    """Mean of Eq. 4 over the chains of a sample; range [0, 2]. Each value of the item is one chain (a list of words).
 
-    `length` words of a chain count, the seed (field `seed` of the doc) being the first. `out_of_vocabulary` says what
-    happens to a word without a vector: `drop` leaves it out and counts it; `mean_vector` puts the mean of all vectors
-    in its place (Qiu & Hu's code); `drop_chain` leaves the whole chain out (what the zero vectors of the code behind
-    arXiv:2605.13450 come to). A chain of fewer than `minimum` words is left out and counted; a sample without any
+    `length` words of a chain count; the first is the seed (field `seed` of the doc). `out_of_vocabulary` chooses the
+    treatment of words without a vector: `drop` leaves the word out and counts it; `mean_vector` uses the mean of all
+    vectors (Qiu & Hu's code); `drop_chain` leaves out the whole chain (the effect of the zero vectors in the code of
+    arXiv:2605.13450). A chain of fewer than `minimum` words is left out and counted; a sample without any
     chain is unparsed.
 
-    Scores: `pace`, `chains` (that counted), `chain_words` (their mean length), `type_token_ratio` (different words
+    Scores: `pace`, `chains` (number that count), `chain_words` (their mean length), `type_token_ratio` (different words
     over words in all chains without seeds, in the spelling of the answer), `out_of_vocabulary` (words).
     """
 
@@ -88,7 +87,7 @@ class Pace:
         return Score(scores, details)
 
     def _rows(self, chain: Sequence[str], lookup: Lookup, embedding: Embedding) -> np.ndarray | None:
-        """The unit vectors of a chain, or None if it is left out."""
+        """Return the unit vectors of a chain, or None if it is left out."""
         known = [word for word in chain if word in lookup]
         if self.out_of_vocabulary == "drop_chain" and len(known) < len(chain):
             return None

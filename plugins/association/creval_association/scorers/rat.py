@@ -17,8 +17,8 @@ _ENDINGS = ("s", "es", "ing", "ed")
 class Rat:
     """1 if the first alphabetic token of the answer is the solution (doc field `solution`), in any letter case.
 
-    `rat_lenient` also takes the solution with -s, -es, -ing or -ed more or less. A chatty answer ("The answer is
-    cheese") is wrong: the task asks for the word alone. Without any letter the answer is unparsed.
+    `rat_lenient` also accepts the solution with -s, -es, -ing or -ed added or removed. A chatty answer ("The answer is
+    cheese") is wrong: the task asks for the word only. An answer without letters is unparsed.
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
