@@ -1,4 +1,4 @@
-"""What creativity tests of language models predict: validity, specificity and their frontier (arXiv:2605.13450)."""
+"""Predictive validity of creativity tests of language models: validity, specificity, frontier (arXiv:2605.13450)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that finding the plugin costs nothing."""
+    """Import a public name on first use, so that discovering the plugin costs nothing."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,4 +1,4 @@
-"""What this plugin brings to creval: two analyses and a command. Nothing is imported until it is used."""
+"""Registers the plugin's two analyses and command. Nothing is imported until it is used."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def creval_components(registry: Registry) -> None:
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Bring `creval validity reproduce`."""
+    """Return the command `creval validity reproduce`."""
     return {"reproduce": "creval_validity.reproduce_command:reproduce"}

@@ -1,3 +1,3 @@
-"""What `creval analyse validity` and `creval analyse trend` compute, and the comparison with the paper."""
+"""The computations of `creval analyse validity` and `creval analyse trend`, and the comparison with the paper."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a design choice of a test is worth: validity and specificity at each level of a factor."""
+"""The effect of a design choice of a test: validity and specificity at each level of a factor."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AblationRequest:
 
 @dataclass(frozen=True, slots=True)
 class AblationLevel:
-    """One level against one benchmark; `paper` is what the paper prints for it, where it does."""
+    """One level against one benchmark; `paper` is the paper's printed value, if there is one."""
 
     level: str
     cell: Cell
@@ -52,7 +52,7 @@ class AblationLevel:
 @dataclass(frozen=True, slots=True)
 class AblationResult:
     """All levels of a factor against every benchmark, on the models that have every level (so that levels differ
-    in the factor and not in their models)."""
+    only in the factor, not in their models)."""
 
     factor: str
     models: tuple[str, ...]
@@ -60,7 +60,7 @@ class AblationResult:
 
 
 def parse_ablation(text: str) -> AblationRequest:
-    """Read `factor: level=column, level=column`. Raises UsageError for another form or fewer than two levels."""
+    """Parse `factor: level=column, level=column`. Raises UsageError if malformed or with fewer than two levels."""
     factor, colon, rest = text.partition(":")
     pairs = [re.split(r"\s*=\s*", part.strip(), maxsplit=1) for part in rest.split(",")]
     if not colon or not factor.strip() or any(len(pair) != 2 or "" in pair for pair in pairs):
@@ -72,10 +72,10 @@ def parse_ablation(text: str) -> AblationRequest:
 
 
 def known_ablations(columns: Sequence[str]) -> tuple[AblationRequest, ...]:
-    """Return the ablations of the DRAT (k, corpus, utility, n_min) of which the table has two levels or more.
+    """Return the ablations of the DRAT (k, corpus, utility, n_min) with two or more levels in the table.
 
-    Scores of another embedding than the test's own carry it in brackets (`drat_k2[embedded/minilm]`); levels
-    are compared within one embedding only.
+    Scores with another embedding than the test's default have it in brackets (`drat_k2[embedded/minilm]`); levels
+    are compared only within one embedding.
     """
     marks = dict.fromkeys(name[name.index("[") :] if "[" in name else "" for name in columns)
     found = []
@@ -105,7 +105,7 @@ def analyse_ablation(table: ScoreTable, ablation: AblationRequest, request: Vali
 
 
 def _printed(factor: str, level: str, benchmark: str) -> PaperAblation | None:
-    """What the paper prints for a level; only for the paper's own embedding (no resource in brackets)."""
+    """Return the paper's values for a level; only for the paper's embedding (no resource in brackets)."""
     for printed in paper_ablations():
         if (printed.factor, printed.level, printed.benchmark) == (factor, level, benchmark):
             return printed

@@ -1,4 +1,4 @@
-"""The options that the analyses share, and the request that they make of them."""
+"""The shared options of the analyses, and the requests built from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def texts(value: Any) -> tuple[str, ...]:
 
 
 def chosen(name: str, value: Any, allowed: Sequence[str]) -> Any:
-    """Return one of the allowed words. Raises UnknownNameError with the nearest one."""
+    """Return `value` if it is allowed. Raises UnknownNameError with the nearest allowed word."""
     if value not in allowed:
         raise UnknownNameError(f"value of {name}", str(value), allowed, hint=f"It is one of: {', '.join(allowed)}.")
     return value
@@ -64,7 +64,7 @@ def inputs_of(runs: Sequence[str], options: dict[str, Any]) -> InputRequest:
 
 
 def bootstrap_of(options: dict[str, Any]) -> Bootstrap | None:
-    """Return how to draw, or None if the bootstrap is left out."""
+    """Return the bootstrap settings, or None if the bootstrap is left out."""
     draws = int(options.get("bootstrap", 2000))
     if draws == 0:
         return None
@@ -74,7 +74,7 @@ def bootstrap_of(options: dict[str, Any]) -> Bootstrap | None:
 def with_composites(table: ScoreTable, specs: Sequence[str]) -> tuple[ScoreTable, tuple[str, ...]]:
     """Add composite columns, each written `name=column+column`: the mean of their z-scores.
 
-    Returns the new table and the names added. Raises UsageError for another form.
+    Returns the new table and the added names. Raises UsageError if a spec is malformed.
     """
     added = []
     for spec in specs:

@@ -1,4 +1,4 @@
-"""Nested regressions over a table of scores, asked for as `target ~ a + b | c`."""
+"""Nested regressions over a table of scores, written as `target ~ a + b | c`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _FORM = "Write it as 'benchmark ~ test + test | added test', e.g. 'liveideabench
 
 @dataclass(frozen=True, slots=True)
 class NestedRequest:
-    """Does `added` bring anything beyond `base` in predicting `target`?"""
+    """The question whether `added` improves the prediction of `target` beyond `base`."""
 
     target: str
     base: tuple[str, ...]
     added: tuple[str, ...]
 
     def reversed(self) -> NestedRequest:
-        """Return the opposite question: does `base` bring anything beyond `added`?"""
+        """Return the opposite question: whether `base` improves the prediction beyond `added`."""
         return NestedRequest(self.target, self.added, self.base)
 
 
 def parse_nested(text: str) -> NestedRequest:
-    """Read `target ~ base + base | added + added`. Raises UsageError for another form."""
+    """Parse `target ~ base + base | added + added`. Raises UsageError if malformed."""
     parts = re.split(r"[~|]", text)
     if len(parts) != 3 or text.find("~") > text.find("|"):
         raise UsageError(f"{text!r} is no nested comparison", fix=_FORM)
@@ -41,7 +41,7 @@ def parse_nested(text: str) -> NestedRequest:
 def analyse_nested(table: ScoreTable, request: NestedRequest) -> NestedComparison:
     """Compare the two regressions on the models that have the target and every predictor.
 
-    Raises UnknownNameError for a column that the table lacks, DataError for too few models.
+    Raises UnknownNameError for a column that is not in the table, DataError for too few models.
     """
     mask = table.pool((request.target, *request.base, *request.added))
     return compare_nested(

@@ -1,13 +1,13 @@
-"""The paper's Table 1 recomputed from its Tables 3 and 4, cell by cell, with what could explain a difference.
+"""The paper's Table 1 recomputed from its Tables 3 and 4, cell by cell, with a possible cause of each difference.
 
-Each cell of Table 1 whose test Table 3 gives under the same embedding is recomputed. A difference is put down to
-the smallest of these causes that suffices:
+Each cell of Table 1 is recomputed if Table 3 has its test under the same embedding. A difference is attributed to
+the first sufficient cause of these:
 
-- `same`: the two agree to the last printed digit, give or take one (.01).
+- `same`: the two agree up to one unit in the last printed digit (.01).
 - `rounding`: the printed scores are rounded; some true scores within half a unit of them give the paper's value.
-- `one model`: leaving out any one model, or adding any one model that Table 4 has and Table 3 lacks (with any
+- `one model`: leaving out any one model, or adding any one model that is in Table 4 but not in Table 3 (with any
   score that some model reached), gives the paper's value.
-- `other data`: none of these. Tables 3 and 4 are not the numbers behind this cell.
+- `other data`: none of these. The cell was not computed from the numbers in Tables 3 and 4.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Range:
     high: float
 
     def reaches(self, value: float, slack: float) -> bool:
-        """Whether a value lies within the range, give or take `slack`."""
+        """Return whether a value is within the range, extended by `slack`."""
         return self.low - slack <= value <= self.high + slack
 
 
@@ -129,19 +129,19 @@ def _range(values: FloatArray) -> Range:
 
 
 def _pairs(stack: FloatArray) -> FloatArray:
-    """Validity and specificity of each table of a stack (d, n, 4), as (d, 2)."""
+    """Return validity and specificity of each table of a stack (d, n, 4), with shape (d, 2)."""
     return np.column_stack(batch_correlations(stack))
 
 
 def _scores(table: ScoreTable, cell: PaperCell) -> FloatArray:
-    """Test, benchmark and capabilities of the models of a cell, as (n, 4)."""
+    """Return test, benchmark and capabilities of the models of a cell, with shape (n, 4)."""
     names = (cell.test, cell.benchmark, *CAPABILITIES)
     mask = table.pool(names)
     return np.column_stack([table.column(name)[mask] for name in names])
 
 
 def _rounding(scores: FloatArray, cell: PaperCell) -> FloatArray:
-    """Scores drawn uniformly from the interval that rounds to each printed one, `_DRAWS` times."""
+    """Draw scores `_DRAWS` times, uniformly from the interval that rounds to each printed score."""
     names = (cell.test, cell.benchmark, *CAPABILITIES)
     half = np.array([catalogue()[name].half_width for name in names], dtype=np.float64)
     noise = np.random.default_rng(0).uniform(-1.0, 1.0, (_DRAWS, *scores.shape))
@@ -149,7 +149,7 @@ def _rounding(scores: FloatArray, cell: PaperCell) -> FloatArray:
 
 
 def _one_model(table: ScoreTable, scores: FloatArray, cell: PaperCell) -> tuple[FloatArray, ...]:
-    """The scores with each model left out, and with each model that lacks only the test score added."""
+    """Return the scores with each model left out, and with each model added that lacks only the test score."""
     n = len(scores)
     stacks = [np.stack([np.delete(scores, row, axis=0) for row in range(n)])]
     tested = np.isfinite(table.column(cell.test))

@@ -21,7 +21,7 @@ DAYS_PER_YEAR = 365.25
 
 @dataclass(frozen=True, slots=True)
 class TrendRequest:
-    """What to draw: `benchmarks` by construct. `gaps` as in `mean_z`; Figure 1 needs `available`, for few models
+    """What to draw: `benchmarks` by construct. `gaps` as in `mean_z`; Figure 1 requires `available`, since few models
     have every benchmark of a construct."""
 
     benchmarks: tuple[str, ...]
@@ -45,8 +45,8 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True)
 class ConstructTrend:
-    """A construct's points by date, and the line through them; `line.slope` is in z a year, x counts years from
-    `origin`. `undated` models have a score and no date."""
+    """A construct's points by date, and the line fitted to them; `line.slope` is in z per year, x is in years since
+    `origin`. `undated` models have a score but no date."""
 
     construct: str
     benchmarks: tuple[str, ...]
@@ -58,7 +58,7 @@ class ConstructTrend:
 
 @dataclass(frozen=True, slots=True)
 class TrendResult:
-    """One trend a construct; `skipped` says which construct could not be followed and why."""
+    """One trend per construct; `skipped` names constructs without a trend, with the reason."""
 
     request: TrendRequest
     trends: tuple[ConstructTrend, ...]
@@ -66,7 +66,7 @@ class TrendResult:
 
 
 def analyse_trend(table: ScoreTable, request: TrendRequest) -> TrendResult:
-    """Standardise each benchmark over all models, average within constructs, and fit score on release date.
+    """Standardise each benchmark over all models, average within constructs, and fit the score on the release date.
 
     Raises DataError if no construct has four dated models.
     """

@@ -39,7 +39,7 @@ class TrendAnalysis:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Fit the trends and write files where `output` names a folder. A CSV must bring model and date."""
+        """Fit the trends and write files if `output` names a folder. A CSV must have columns for model and date."""
         assembled = assemble(inputs_of(runs, options))
         request = TrendRequest(
             benchmarks=choose_benchmarks(assembled, texts(options.get("benchmark"))),

@@ -26,9 +26,9 @@ Pool = Literal["same", "each"]
 class ValidityRequest:
     """What to compute.
 
-    `pool`: `same` takes validity and specificity on the same models (those with test, benchmark and every
-    capability measure), as Table 1 does; `each` takes validity on all models with test and benchmark.
-    `bootstrap` None leaves bootstrap intervals out.
+    `pool`: `same` computes validity and specificity on the same models (those with test, benchmark and every
+    capability measure), as in Table 1; `each` computes validity on all models with test and benchmark.
+    If `bootstrap` is None, there are no bootstrap intervals.
     """
 
     tests: tuple[str, ...]
@@ -51,10 +51,10 @@ class ValidityRequest:
 class Cell:
     """One test against one benchmark.
 
-    `n` models have everything that the specificity needs. `coupling` is R of Theorem 1 on these models,
-    `ceiling` the most specific that a test of this validity could be, `distance` the way to (v*, s*). `validity_q`
-    and `specificity_q` are adjusted for all cells of the analysis (Benjamini-Hochberg, one family each).
-    Where a number is not available it is None and `reason` says why.
+    `n` models have all scores that the specificity requires. `coupling` is R of Theorem 1 on these models,
+    `ceiling` the largest specificity at this validity, `distance` the distance to (v*, s*). `validity_q` and
+    `specificity_q` are adjusted for all cells of the analysis (Benjamini-Hochberg, one family each).
+    A number that is not available is None, and `reason` says why.
     """
 
     test: str
@@ -98,7 +98,7 @@ class ConstructMean:
 
 @dataclass(frozen=True, slots=True)
 class ValidityResult:
-    """Cells (tests by benchmarks, in the order asked), panels and construct means."""
+    """Cells (tests by benchmarks, in the order of the request), panels and construct means."""
 
     request: ValidityRequest
     cells: tuple[Cell, ...]
@@ -106,7 +106,7 @@ class ValidityResult:
     constructs: tuple[ConstructMean, ...]
 
     def cell(self, test: str, benchmark: str) -> Cell:
-        """Return one cell. Raises UsageError if it was not asked for."""
+        """Return one cell. Raises UsageError if it is not in the result."""
         for cell in self.cells:
             if (cell.test, cell.benchmark) == (test, benchmark):
                 return cell
@@ -116,8 +116,8 @@ class ValidityResult:
 def analyse_validity(table: ScoreTable, request: ValidityRequest) -> ValidityResult:
     """Compute validity and specificity of every test for every benchmark.
 
-    Raises UnknownNameError for a column that the table lacks, and DataError if not a single cell can be
-    computed. A cell with too few models or without spread keeps its place, with the reason.
+    Raises UnknownNameError for a column that is not in the table, and DataError if no cell can be
+    computed. A cell with too few models or no variance is kept, with the reason.
     """
     for name in (*request.tests, *request.benchmarks, *request.capabilities):
         table.column(name)
@@ -183,7 +183,7 @@ def _with_specificity(cell: Cell, sample: PairedSample, request: ValidityRequest
     found = specificity(sample, request.confidence)
     if request.bootstrap is not None:
         found = replace(found, bootstrap=bootstrap_intervals(sample, request.bootstrap)[1])
-    # the bound holds between numbers of one set of models, whichever pool the reported validity has
+    # the bound requires numbers from one set of models, regardless of the pool of the reported validity
     v = validity(sample, request.confidence).r
     r = coupling(sample.y, sample.controls, sample.names[1])
     frontier = Frontier(r)

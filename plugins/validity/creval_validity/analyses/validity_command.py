@@ -37,7 +37,7 @@ _DEFAULT_NESTED = NestedRequest("liveideabench", ("dat", "rat"), ("drat",))
 
 @dataclass(frozen=True, slots=True)
 class ValidityFindings:
-    """Everything that one call of the analysis found."""
+    """All results of one call of the analysis."""
 
     table: ScoreTable
     result: ValidityResult
@@ -80,7 +80,7 @@ class ValidityAnalysis:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Run the analysis and write its files where `output` names a folder."""
+        """Run the analysis and write its files if `output` names a folder."""
         found = find_validity(runs, options)
         files: list[Path] = []
         if options.get("output"):
@@ -96,7 +96,7 @@ class ValidityAnalysis:
 
 
 def find_validity(runs: Sequence[str], options: dict[str, Any]) -> ValidityFindings:
-    """Assemble the scores and compute everything. Writes nothing."""
+    """Assemble the scores and compute all results, without writing files."""
     assembled = assemble(inputs_of(runs, options))
     table, composites = with_composites(assembled.table, tuple(options.get("composite") or ()))
     capabilities = texts(options.get("capability", CAPABILITIES))
@@ -123,7 +123,7 @@ def find_validity(runs: Sequence[str], options: dict[str, Any]) -> ValidityFindi
 
 
 def _nested(table: ScoreTable, specs: Sequence[str]) -> tuple[tuple[NestedComparison, ...], tuple[str, ...]]:
-    """The comparisons asked for, both ways; without any, that of Section 4.4 where the data allow it."""
+    """Return the requested comparisons, both ways; by default that of Section 4.4, if the data allow it."""
     if tuple(specs) == ("none",):
         return (), ()
     if specs:
@@ -144,7 +144,7 @@ def _ablations(table: ScoreTable, specs: Sequence[str], request: ValidityRequest
     for ablation in known_ablations(tuple(table.columns)):
         try:
             found.append(analyse_ablation(table, ablation, request))
-        except DataError:  # not asked for, and too few models have every level
+        except DataError:  # not requested, and too few models have every level
             continue
     return tuple(found)
 
@@ -167,7 +167,7 @@ def _short(cell: Cell) -> tuple[Any, ...]:
 
 
 def _reading(found: ValidityFindings) -> list[str]:
-    """What a reader must know to read the table right."""
+    """Return the notes needed to read the table correctly."""
     result = found.result
     cells = len(result.cells)
     notes = [

@@ -1,6 +1,6 @@
-"""The parts of `docs/validity.md` that are computed: each stands between two marks and is rewritten from the tables.
+"""The computed blocks of `docs/validity.md`: each is between two marks and is rewritten from the tables.
 
-`python -m creval_validity.output.document docs/validity.md` rewrites them; a test fails where they differ.
+`python -m creval_validity.output.document docs/validity.md` rewrites them; a test fails if they differ.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _interval(found: Correlation | None) -> str:
 
 
 def _recomputed() -> str:
-    """Every recomputed cell next to the paper's."""
+    """Return every recomputed cell next to the paper's."""
     comparisons = reproduce_table1()
     rows = []
     for v, s in zip(comparisons[::2], comparisons[1::2], strict=True):
@@ -63,7 +63,7 @@ def _beside(one: Comparison) -> list[str]:
 
 
 def _causes() -> str:
-    """How many of the recomputed numbers each cause explains, by test."""
+    """Return how many of the recomputed numbers each cause explains, by test."""
     comparisons = reproduce_table1()
     rows = []
     for test in dict.fromkeys(one.test for one in comparisons):
@@ -77,7 +77,7 @@ def _causes() -> str:
 
 
 def _predicts() -> str:
-    """Every test against every benchmark with bootstrap intervals and q."""
+    """Return every test against every benchmark with bootstrap intervals and q."""
     result = _analysis()
     rows = []
     for benchmark in result.request.benchmarks:
@@ -99,7 +99,7 @@ def _predicts() -> str:
 
 
 def _summary() -> str:
-    """For each benchmark: its coupling, the optimum, and the tests whose validity or specificity stands up."""
+    """Return, per benchmark, its coupling, the optimum, and the tests with significant validity or specificity."""
     result = _analysis()
     rows = []
     for panel in result.panels:
@@ -126,7 +126,7 @@ def _summary() -> str:
 
 
 def _nested() -> str:
-    """Section 4.4 next to its recomputation."""
+    """Return Section 4.4 next to its recomputation."""
     table = shipped_table()
     rows = []
     for printed in paper_regressions():
@@ -142,7 +142,7 @@ def _nested() -> str:
 
 
 def _correlations() -> str:
-    """Correlations that the text and Table 2 state, next to their recomputation."""
+    """Return the correlations from the text and Table 2, next to their recomputation."""
     table = shipped_table()
     rows = []
     for printed in paper_correlations():
@@ -154,7 +154,7 @@ def _correlations() -> str:
 
 
 def _readings() -> str:
-    """The rows of Tables 3 and 4 that order and range alone do not settle."""
+    """Return the rows of Tables 3 and 4 that column order and value ranges do not determine."""
     rows = [
         [str(one.table), one.model, ", ".join(label(name) for name in one.columns), str(one.alternatives), one.reason]
         for one in readings()
@@ -174,7 +174,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
 
 
 def rewrite(text: str) -> str:
-    """Return the document with every computed block rewritten. Raises DataError for a mark of no block."""
+    """Return the document with every computed block rewritten. Raises DataError for an unknown mark."""
 
     def replace(match: re.Match[str]) -> str:
         name = match["name"]
@@ -186,7 +186,7 @@ def rewrite(text: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Rewrite the computed blocks of the files named."""
+    """Rewrite the computed blocks of the named files."""
     for name in arguments:
         path = Path(name)
         path.write_text(rewrite(path.read_text(encoding="utf-8")), encoding="utf-8")

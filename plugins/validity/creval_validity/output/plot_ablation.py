@@ -16,7 +16,7 @@ __all__ = ["plot_ablations"]
 
 
 def plot_ablations(results: Sequence[AblationResult], base: Path) -> list[Path]:
-    """Draw one row a factor, validity left and specificity right, one line a benchmark, with the r's intervals."""
+    """Draw one row per factor, validity left and specificity right, one line per benchmark, with intervals of r."""
     with FIGURES.draw(len(results), 2, 9.4, 3.2 * len(results)) as (figure, axes):
         names: list[str] = []
         for row, result in enumerate(results):

@@ -19,7 +19,7 @@ __all__ = ["plot_benchmarks", "plot_constructs"]
 
 
 def plot_benchmarks(result: ValidityResult, base: Path, benchmarks: Sequence[str] = ()) -> list[Path]:
-    """Draw one panel a benchmark: the feasible region, the optimum, every test with intervals (Figure 5b; one: 9)."""
+    """Draw one panel per benchmark: feasible region, optimum, each test with intervals (Figure 5b; a single one: 9)."""
     chosen = tuple(benchmarks) or result.request.benchmarks
     panels = {panel.benchmark: panel for panel in result.panels}
     columns = min(3, len(chosen))
@@ -35,9 +35,9 @@ def plot_benchmarks(result: ValidityResult, base: Path, benchmarks: Sequence[str
 
 
 def plot_constructs(result: ValidityResult, base: Path) -> list[Path]:
-    """Draw one panel a construct: small points are cells, large ones a test's mean over the benchmarks (Figure 5a).
+    """Draw one panel per construct: small points are cells, large ones a test's mean over benchmarks (Figure 5a).
 
-    The curve is the frontier at the mean coupling of the construct's benchmarks: a guide, for the theorem bounds
+    The curve is the frontier at the mean coupling of the construct's benchmarks: only a guide, since the theorem bounds
     cells, not means of cells. A star marks a cell that is significant on both axes.
     """
     groups = constructs_of(result.request.benchmarks)

@@ -18,7 +18,7 @@ __all__ = ["plot_matrices"]
 
 
 def plot_matrices(matrices: Sequence[tuple[str, CorrelationMatrix]], base: Path) -> list[Path]:
-    """Draw matrices side by side; each cell says r, stars and n. An empty cell has fewer than four models."""
+    """Draw matrices side by side; each cell shows r, stars and n. An empty cell has fewer than four models."""
     widths = [0.85 * len(matrix.names) + 1.4 for _, matrix in matrices]
     with FIGURES.draw(1, len(matrices), sum(widths), max(widths) - 0.6) as (figure, axes):
         for axis, (title, matrix) in zip(axes, matrices, strict=True):

@@ -1,4 +1,4 @@
-"""What all plots share: who draws, and the marks of series."""
+"""The shared style of all plots: the backend, and the markers of series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Construct scores over time, one panel a construct (Figure 1)."""
+"""Construct scores over time, one panel per construct (Figure 1)."""
 
 from __future__ import annotations
 

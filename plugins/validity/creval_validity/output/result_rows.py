@@ -20,14 +20,14 @@ __all__ = ["Rows", "ablation_rows", "comparison_rows", "nested_rows", "trend_poi
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table for people and files: one title, one name a column."""
+    """A table for display and files: each column has one title and one name."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
 
     def write(self, path: Path) -> Path:
-        """Write the columns and rows as CSV, and return the path. Raises UsageError if that cannot be."""
+        """Write the columns and rows as CSV, and return the path. Raises UsageError if writing fails."""
         return write_csv(path, self.columns, self.rows)
 
 
@@ -79,12 +79,12 @@ def _cell(cell: Cell) -> tuple[Any, ...]:
 
 
 def validity_rows(result: ValidityResult) -> Rows:
-    """One row a test and benchmark."""
+    """Return one row per test and benchmark."""
     return Rows("Validity and specificity", _CELL, tuple(_cell(cell) for cell in result.cells))
 
 
 def ablation_rows(results: Sequence[AblationResult]) -> Rows:
-    """One row a factor, level and benchmark, with the paper's values where it prints them."""
+    """Return one row per factor, level and benchmark, with the paper's values if printed."""
     rows = [
         (
             result.factor,
@@ -101,7 +101,7 @@ def ablation_rows(results: Sequence[AblationResult]) -> Rows:
 
 
 def nested_rows(results: Iterable[NestedComparison]) -> Rows:
-    """One row a nested comparison."""
+    """Return one row per nested comparison."""
     columns = (
         "target",
         "base",
@@ -141,7 +141,7 @@ def nested_rows(results: Iterable[NestedComparison]) -> Rows:
 
 
 def trend_rows(result: TrendResult) -> Rows:
-    """One row a construct: the slope in z a year with its interval."""
+    """Return one row per construct: the slope in z per year with its interval."""
     columns = (
         "construct",
         "benchmarks",
@@ -177,7 +177,7 @@ def trend_rows(result: TrendResult) -> Rows:
 
 
 def trend_point_rows(result: TrendResult) -> Rows:
-    """One row a construct and model: its release date and construct score."""
+    """Return one row per construct and model: its release date and construct score."""
     rows = [
         (trend.construct, point.model, point.provider or None, point.released.isoformat(), point.score)
         for trend in result.trends
@@ -187,7 +187,7 @@ def trend_point_rows(result: TrendResult) -> Rows:
 
 
 def comparison_rows(comparisons: Iterable[Comparison]) -> Rows:
-    """One row a number of Table 1 next to its recomputation."""
+    """Return one row per number of Table 1, next to its recomputation."""
     columns = (
         "test",
         "benchmark",

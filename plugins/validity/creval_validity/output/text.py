@@ -15,7 +15,7 @@ __all__ = ["cell_text", "chance", "number", "validity_table"]
 
 
 def number(value: float | None, digits: int = 2, sign: bool = True) -> str:
-    """Return a number for readers; `-` where there is none, never `-0.00`."""
+    """Format a number; `-` for None, never `-0.00`."""
     if value is None:
         return "-"
     rounded = round(value, digits) + 0.0
@@ -23,7 +23,7 @@ def number(value: float | None, digits: int = 2, sign: bool = True) -> str:
 
 
 def chance(value: float | None) -> str:
-    """Return a p- or q-value for readers: `<.001`, or three decimals."""
+    """Format a p- or q-value: `<.001`, or three decimals."""
     if value is None:
         return "-"
     return "<.001" if value < 0.001 else f"{value:.3f}"
@@ -35,7 +35,7 @@ def cell_text(found: Correlation | None) -> str:
 
 
 def validity_table(result: ValidityResult) -> Table:
-    """Return the tests by benchmarks with validity / specificity and n, as Table 1 is laid out."""
+    """Return the tests by benchmarks with validity / specificity and n, in the layout of Table 1."""
     from rich.table import Table
 
     table = Table(title="Validity / specificity (n)", caption="* p<.05  ** p<.01  *** p<.001  - none")

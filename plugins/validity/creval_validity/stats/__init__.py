@@ -1,3 +1,3 @@
-"""Statistics of predictive validity. Everything here takes arrays of floats without gaps and returns plain values."""
+"""Statistics of predictive validity. All functions take arrays of floats without gaps and return plain values."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of validity and specificity: models are drawn again, the regression is refitted in each draw."""
+"""Bootstrap intervals of validity and specificity: each draw resamples models and refits the regression."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from creval_validity.stats.sample import FloatArray, PairedSample
 
 __all__ = ["Bootstrap", "bootstrap_intervals", "resampled"]
 
-_CHUNK = 4_000_000  # floats held at once
+_CHUNK = 4_000_000  # floats in memory at once
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How to draw: `draws` samples of the models with replacement, from `seed`; percentile intervals."""
+    """Bootstrap settings: `draws` samples of the models with replacement, from `seed`; percentile intervals."""
 
     draws: int = 2000
     seed: int = 0
@@ -32,7 +32,7 @@ class Bootstrap:
 
 
 def resampled(sample: PairedSample, bootstrap: Bootstrap) -> tuple[FloatArray, FloatArray]:
-    """Return validity and specificity of every draw; NaN if a draw has no spread or dependent controls."""
+    """Return validity and specificity of every draw; NaN if a draw has no variance or dependent controls."""
     generator = np.random.default_rng(bootstrap.seed)
     columns = np.column_stack([sample.x, sample.y, sample.controls])
     rows = max(1, _CHUNK // (sample.n * (sample.k + 3)))
@@ -49,8 +49,8 @@ def bootstrap_intervals(sample: PairedSample, bootstrap: Bootstrap) -> tuple[Int
     """Return percentile intervals of validity and specificity.
 
     A draw in which a column does not vary or the controls are dependent has no correlation and is left
-    out; an interval is None if fewer than half of the draws have one. `draws` of the interval counts
-    those used. The same seed gives the same interval.
+    out; an interval is None if fewer than half of the draws remain. `draws` of the interval is the number
+    of draws used. The same seed gives the same interval.
     """
     valid, specific = resampled(sample, bootstrap)
     return _interval(valid, bootstrap), _interval(specific, bootstrap)

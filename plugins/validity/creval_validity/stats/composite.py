@@ -1,4 +1,4 @@
-"""One score of several: the mean of z-scores over embeddings, as in the block "Overall" of Table 1."""
+"""Composite scores: the mean of z-scores over embeddings, as in the block "Overall" of Table 1."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Gaps = Literal["exclude", "available"]
 def z_scores(values: FloatArray, name: str = "column") -> FloatArray:
     """Standardise over the models that have a value (population standard deviation); gaps stay NaN.
 
-    Raises DataError if fewer than two models have one or all have the same.
+    Raises DataError if fewer than two models have a value, or all values are equal.
     """
     present = values[np.isfinite(values)]
     if len(present) < 2 or is_constant(present):
@@ -29,8 +29,8 @@ def z_scores(values: FloatArray, name: str = "column") -> FloatArray:
 def mean_z(columns: Sequence[FloatArray], names: Sequence[str], gaps: Gaps = "exclude") -> FloatArray:
     """Return each model's mean z-score over columns.
 
-    `gaps`: `exclude` leaves a model without one of the scores out (NaN); `available` averages those that it
-    has, which mixes resources between models.
+    `gaps`: `exclude` gives NaN to a model with a missing score; `available` averages its available scores,
+    so that models are compared on different columns.
     """
     if not columns:
         raise UsageError("a composite needs at least one column", fix="Name the columns to average.")

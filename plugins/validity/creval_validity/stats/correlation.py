@@ -32,8 +32,8 @@ class Interval:
 class Correlation:
     """A correlation over `n` models with `k` controls regressed out of the benchmark.
 
-    `df` is n - 2 - k; `p` is two-sided. `fisher` is exact in large samples for k = 0; for k > 0 it takes
-    the spread of a partial correlation and is approximate: read the bootstrap next to it.
+    `df` is n - 2 - k; `p` is two-sided. `fisher` is exact in large samples for k = 0; for k > 0 it uses
+    the variance of a partial correlation and is approximate: compare it with the bootstrap interval.
     """
 
     r: float
@@ -102,7 +102,7 @@ def validity(sample: PairedSample, confidence: float = 0.95) -> Correlation:
 
 
 def specificity(sample: PairedSample, confidence: float = 0.95) -> Correlation:
-    """Return r(X, Y - Yhat_g): the correlation of the test with what capability g leaves of the benchmark.
+    """Return r(X, Y - Yhat_g): the correlation of the test with the benchmark's residual after capability g.
 
     Only the benchmark is residualised, not the test (a semi-partial correlation). Without controls it
     equals the validity.
@@ -112,7 +112,7 @@ def specificity(sample: PairedSample, confidence: float = 0.95) -> Correlation:
 
 
 def coupling(y: FloatArray, controls: FloatArray, name: str = "y") -> float:
-    """Return R = corr(Y, Yhat_g) in [0, 1): how much of a benchmark general capability predicts (Theorem 1)."""
+    """Return R = corr(Y, Yhat_g) in [0, 1): how well general capability predicts a benchmark (Theorem 1)."""
     left = residual(y, controls, name)
     centred = y - y.mean()
     return math.sqrt(max(0.0, 1.0 - float(left @ left) / float(centred @ centred)))

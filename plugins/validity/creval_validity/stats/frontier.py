@@ -1,15 +1,15 @@
-"""The validity-specificity frontier: how specific a test of given validity can be at most.
+"""The validity-specificity frontier: the largest specificity of a test of given validity.
 
 Source: arXiv:2605.13450, Theorem 1 and Appendix A. With R = corr(Y, Yhat_g), Equation 29 bounds the
 specificity s of a test of validity v from both sides:
 
     v sqrt(1 - R^2) - |R| sqrt(1 - v^2)  <=  s  <=  v sqrt(1 - R^2) + |R| sqrt(1 - v^2)
 
-Equation 5 states the upper end as a bound of |s|. That holds for v >= 0 only (R = 0, v = -1 gives s = -1);
-`bound_of_absolute` is the form that holds for every v.
+Equation 5 states the upper end as a bound of |s|. This is valid only for v >= 0 (R = 0, v = -1 gives s = -1);
+`bound_of_absolute` is valid for every v.
 
-In angles it is plain: with v = cos(a) and |R| = sin(b) the ends are cos(a + b) and cos(a - b). So the
-frontier reaches 1 at v = sqrt(1 - R^2), and v + s is largest at a = b / 2, where v = s = cos(b / 2).
+In terms of angles: with v = cos(a) and |R| = sin(b) the ends are cos(a + b) and cos(a - b). So the
+frontier reaches 1 at v = sqrt(1 - R^2), and v + s is largest at a = b / 2, with v = s = cos(b / 2).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Frontier:
         return self._valid(v) * self.free - abs(self.coupling) * math.sqrt(1.0 - v * v)
 
     def bound_of_absolute(self, v: float) -> float:
-        """Return the bound of |s|: Equation 5 with |v| in place of v."""
+        """Return the bound of |s|: Equation 5 with |v| instead of v."""
         return self.upper(abs(v))
 
     @property
@@ -56,12 +56,12 @@ class Frontier:
         return best, best
 
     def distance(self, v: float, s: float) -> float:
-        """Return the Euclidean distance of a test at (v, s) to the optimum: the room that is left."""
+        """Return the Euclidean distance of a test at (v, s) to the optimum."""
         best_v, best_s = self.optimum
         return math.hypot(best_v - v, best_s - s)
 
     def headroom(self, v: float, s: float) -> float:
-        """Return how much more specific a test of the same validity could be: upper(v) - s, at least 0."""
+        """Return how much larger the specificity could be at the same validity: upper(v) - s, at least 0."""
         return max(0.0, self.upper(v) - s)
 
     @staticmethod

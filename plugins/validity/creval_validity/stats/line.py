@@ -1,4 +1,4 @@
-"""A straight line through points, with the error of its slope."""
+"""Least-squares line through points, with the interval of its slope."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Line:
     confidence: float
 
     def at(self, x: float) -> float:
-        """Return the line's height at x."""
+        """Return the line's value at x."""
         return self.intercept + self.slope * x
 
 
 def fit_line(x: FloatArray, y: FloatArray, name: str = "y", confidence: float = 0.95) -> Line:
-    """Fit a line. Raises DataError for fewer than four points or points at one x only."""
+    """Fit a line. Raises DataError for fewer than four points, or if all x are equal."""
     from statsmodels.regression.linear_model import OLS
 
     if not 0.0 < confidence < 1.0:
@@ -43,7 +43,7 @@ def fit_line(x: FloatArray, y: FloatArray, name: str = "y", confidence: float = 
         raise DataError(f"{name}: {n} points are too few for a trend; 4 are needed", fix="Add models with dates.")
     if is_constant(x):
         raise DataError(f"{name}: all {n} models have one date", fix="Add models of other dates.")
-    centre = float(x.mean())  # days since year 0 would cost digits
+    centre = float(x.mean())  # centred, since days since year 0 would lose precision
     result = OLS(y, np.column_stack([np.ones(n), x - centre])).fit()
     slope, error = float(result.params[1]), float(result.bse[1])
     low, high = (float(end) for end in result.conf_int(1.0 - confidence)[1])

@@ -39,7 +39,7 @@ class CorrelationMatrix:
 
 
 def pair_correlation(table: ScoreTable, x: str, y: str) -> PairCorrelation:
-    """Correlate two columns. Fewer than four common models, or no spread, give no r (but n)."""
+    """Correlate two columns. With fewer than four common models or no variance, r is None but n is set."""
     both = table.pool((x, y))
     n = int(both.sum())
     a, b = table.column(x)[both], table.column(y)[both]

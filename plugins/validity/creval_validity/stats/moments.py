@@ -13,8 +13,8 @@ def batch_correlations(tables: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return (validity, specificity) of each table.
 
     `tables` has shape (d, n, 2 + k): d tables of n models with test, benchmark and k controls in the last
-    axis. The result has shape (d,) twice, NaN if a column does not vary, controls are dependent or leave
-    nothing of the benchmark.
+    axis. Both results have shape (d,), NaN if a column does not vary, or if controls are dependent or
+    explain the benchmark completely.
     """
     centred = tables - tables.mean(axis=1, keepdims=True)
     spread = np.sqrt(np.einsum("dni,dni->di", centred, centred) / tables.shape[1])

@@ -14,7 +14,7 @@ __all__ = ["benjamini_hochberg"]
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Return adjusted p-values (q), in the order given.
 
-    A set of results with q <= alpha has an expected share of false discoveries of at most alpha where the
+    A set of results with q <= alpha has an expected share of false discoveries of at most alpha if the
     tests are independent or positively dependent. Raises UsageError for a value outside [0, 1] or NaN.
     """
     p = np.asarray(p_values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Nested regressions: does one test add to what others predict? (arXiv:2605.13450, Section 4.4)"""
+"""Nested regressions: whether one test improves the prediction by others (arXiv:2605.13450, Section 4.4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from creval_validity.stats.sample import FloatArray, is_constant, least_squares
 __all__ = ["Fit", "NestedComparison", "compare_nested", "fit"]
 
 
-_PERFECT = 1e-14  # a share of variance left over that is rounding
+_PERFECT = 1e-14  # residual shares of variance below this are rounding error
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class NestedComparison:
-    """What `added` predictors bring beyond `base` ones, on the same models.
+    """The gain from `added` predictors beyond `base` predictors, on the same models.
 
     F = (delta R^2 / df1) / ((1 - R^2 of the larger model) / df2), df1 the number of added predictors,
     df2 = n - all predictors - 1.

@@ -1,4 +1,4 @@
-"""The numbers that one correlation is made of, checked."""
+"""The validated data of one correlation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PairedSample:
     """Scores of n models on a test `x`, a benchmark `y` and k capability measures `controls` (n by k).
 
     Raises DataError if lengths differ, a value is not finite, a column does not vary, or n is below
-    k + 4 (with fewer, an interval by Fisher's z has no width). `names` are used in messages only.
+    k + 4 (with fewer, Fisher's z interval is undefined). `names` are only for messages.
     """
 
     x: FloatArray
@@ -58,12 +58,12 @@ class PairedSample:
 
     @property
     def n(self) -> int:
-        """How many models."""
+        """Number of models."""
         return len(self.x)
 
     @property
     def k(self) -> int:
-        """How many controls."""
+        """Number of controls."""
         return int(self.controls.shape[1])
 
     @property
@@ -76,7 +76,7 @@ class PairedSample:
 
 
 def is_constant(values: FloatArray) -> bool:
-    """Whether values differ by no more than rounding in the last bits."""
+    """Return whether values differ by no more than rounding error."""
     scale = float(np.abs(values).max(initial=0.0))
     return bool(np.ptp(values) <= _TINY * max(scale, 1e-300))
 
@@ -84,7 +84,7 @@ def is_constant(values: FloatArray) -> bool:
 def residual(target: FloatArray, predictors: Sequence[FloatArray] | FloatArray, name: str = "y") -> FloatArray:
     """Return `target` minus its least-squares prediction from `predictors` (n by k) and a constant.
 
-    Raises DataError if the predictors are linearly dependent on these models, or leave nothing over.
+    Raises DataError if the predictors are linearly dependent on these models, or explain the target completely.
     """
     columns = np.asarray(predictors, dtype=np.float64)
     centred = target - target.mean()
@@ -106,7 +106,7 @@ def residual(target: FloatArray, predictors: Sequence[FloatArray] | FloatArray, 
 
 
 def standardised(columns: FloatArray) -> FloatArray:
-    """Return columns with mean 0 and unit spread; a constant column becomes 0."""
+    """Return columns with mean 0 and unit variance; a constant column becomes 0."""
     centred = columns - columns.mean(axis=0)
     spread = centred.std(axis=0)
     scale = np.abs(columns).max(axis=0, initial=1e-300)
@@ -117,8 +117,8 @@ def standardised(columns: FloatArray) -> FloatArray:
 def least_squares(target: FloatArray, predictors: FloatArray) -> RegressionResults | None:
     """Return the fit of `target` (n) on standardised `predictors` (n by k) and a constant.
 
-    None if a predictor follows from the others on these models. Standardising changes neither R squared, the
-    tests nor the residuals, and keeps columns of very different scale apart from dependent ones.
+    None if the predictors are linearly dependent on these models. Standardising changes neither R squared, the
+    tests nor the residuals, and avoids treating columns of very different scales as dependent.
     """
     from statsmodels.regression.linear_model import OLS
 

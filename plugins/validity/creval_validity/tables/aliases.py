@@ -21,9 +21,9 @@ _SEPARATORS = re.compile(r"[\s._:@]+")
 def normalise(name: str) -> str:
     """Return the form in which names are compared: lower case, last part of the path, `-` for `. _ : @` and spaces.
 
-    The parts before the last slash say who serves the model, not which it is. The suffix `:free` that a
-    router gives to the same weights is dropped, and `.jsonl` of a file of answers that is replayed; every
-    other suffix names another model and stays.
+    The parts before the last slash name the provider, not the model. The suffix `:free`, which a router
+    gives to the same weights, and `.jsonl` of a file of replayed answers are dropped; every other suffix
+    belongs to a different model and is kept.
     """
     last = name.strip().lower().rsplit("/", 1)[-1]
     last = last.removesuffix(":free").removesuffix(".jsonl")
@@ -32,13 +32,13 @@ def normalise(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """Canonical names with the other names of each. `lookup` maps a normalised name to the canonical one."""
+    """Canonical names with their aliases. `lookup` maps a normalised name to the canonical one."""
 
     lookup: Mapping[str, str]
 
     @classmethod
     def build(cls, entries: Mapping[str, Sequence[str]], where: str) -> Aliases:
-        """Build from canonical name -> other names. Raises DataError if one name stands for two models."""
+        """Build from canonical name -> other names. Raises DataError if one name belongs to two models."""
         lookup: dict[str, str] = {}
         for canonical, others in entries.items():
             for name in (canonical, *others):
@@ -52,22 +52,22 @@ class Aliases:
         return cls(lookup)
 
     def canonical(self, name: str) -> str:
-        """Return the canonical name of a model; a model that the table does not know keeps its normalised name."""
+        """Return the canonical name of a model; an unknown model keeps its normalised name."""
         form = normalise(name)
         return self.lookup.get(form, form)
 
     def knows(self, name: str) -> bool:
-        """Whether the table holds this model."""
+        """Return whether the table contains this model."""
         return normalise(name) in self.lookup
 
     def suggestions(self, name: str) -> tuple[str, ...]:
-        """Return the nearest names that the table holds."""
+        """Return the nearest names in the table."""
         return nearest(normalise(name), self.lookup)
 
     def extended(self, path: Path | str) -> Aliases:
         """Return a table with the entries of a user's YAML file added; the user's come first.
 
-        The file maps a canonical name to a list of other names. Raises DataError for another shape.
+        The file maps a canonical name to a list of other names. Raises DataError if it has another structure.
         """
         entries = _read(Path(path))
         mine = Aliases.build(entries, str(path))

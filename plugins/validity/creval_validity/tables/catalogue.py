@@ -1,4 +1,4 @@
-"""What the known columns are: test, benchmark or capability, and for which construct."""
+"""The known columns: whether each is a test, benchmark or capability, and of which construct."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ CONSTRUCTS = ("creative writing", "divergent thinking", "scientific ideation")
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How a run's metric is brought to the shipped scale, where its value lies in `range`."""
+    """Conversion of a run's metric to the shipped scale, for values in `range`."""
 
     range: tuple[float, float]
     times: float
     plus: float
 
     def shipped(self, value: float) -> float:
-        """Return the value on the shipped scale; a value outside `range` is on that scale already."""
+        """Return the value on the shipped scale; a value outside `range` is already on that scale."""
         return value * self.times + self.plus if self.range[0] <= value <= self.range[1] else value
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnInfo:
-    """A known column. `half_width` is half a unit of the last printed digit of the shipped values, `range` what
-    values on the shipped scale can be."""
+    """A known column. `half_width` is half a unit of the last printed digit of the shipped values, `range` the
+    possible range of values on the shipped scale."""
 
     name: str
     kind: ColumnKind
@@ -74,10 +74,10 @@ def names_of(kind: ColumnKind) -> tuple[str, ...]:
 
 
 def describe(name: str, kind: ColumnKind) -> ColumnInfo:
-    """Return what is known of a column; an unknown column is labelled by its own name.
+    """Return the information about a column; the label of an unknown column is its name.
 
-    The name of a user's benchmark may carry its construct: `construct: name` is not parsed here; a
-    benchmark without one belongs to the construct that bears its own label.
+    The name of a user's benchmark may include its construct, but `construct: name` is not parsed here; a
+    benchmark without a construct is in the construct with its own label.
     """
     known = catalogue().get(name)
     if known is not None and known.kind == kind:

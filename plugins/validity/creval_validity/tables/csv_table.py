@@ -34,8 +34,8 @@ def read_csv(path: Path | str, canonical: Rename | None = None) -> ScoreTable:
     """Read scores from a CSV file (UTF-8, comma, header row).
 
     Column `model` is required; `provider` and `date` (ISO 8601, the public release) are recognised; every
-    other column holds numbers. Empty cells, dashes, `NA`, `NaN`, `null` and `none` are gaps. `canonical`
-    turns a written model name into the table's own (see `creval_validity.tables.aliases`).
+    other column contains numbers. Empty cells, dashes, `NA`, `NaN`, `null` and `none` are gaps. `canonical`
+    converts a model name to its canonical name (see `creval_validity.tables.aliases`).
 
     Raises DataError naming file and line for a missing or repeated header, a cell that is not a number, an
     infinite value, a row of the wrong length, or a model that occurs twice.
@@ -53,7 +53,7 @@ def read_csv(path: Path | str, canonical: Rename | None = None) -> ScoreTable:
 
 
 def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> ScoreTable:
-    """Read scores from CSV text; `where` names it in messages. See `read_csv`."""
+    """Read scores from CSV text; `where` is its name in messages. See `read_csv`."""
     reader = csv.reader(io.StringIO(text), strict=True)
     cells: dict[str, dict[str, float]] = {}
     lines: dict[str, int] = {}

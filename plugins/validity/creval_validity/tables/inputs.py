@@ -1,4 +1,4 @@
-"""From what the user names (run folders, CSV files, the shipped tables) to one table of scores."""
+"""Join the user's inputs (run folders, CSV files, the shipped tables) into one table of scores."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _PREFER: dict[Conflict, Prefer] = {"error": "error", "mine": "first", "shipped":
 
 @dataclass(frozen=True, slots=True)
 class InputRequest:
-    """Where scores come from.
+    """The sources of scores.
 
-    `shipped`: which of the paper's tables join in; `auto` is `all` where nothing else is named and
-    `benchmarks` otherwise (own test scores next to the paper's benchmark scores). `conflict` says what holds
-    where own and shipped data differ for the same model and column. `repeated`: what to do with several
+    `shipped`: which of the paper's tables to include; `auto` is `all` if there is no other source and
+    `benchmarks` otherwise (own test scores next to the paper's benchmark scores). `conflict`: which value to
+    use if own and shipped data differ for the same model and column. `repeated`: how to treat several
     runs of one model on one metric.
     """
 
@@ -46,7 +46,7 @@ class InputRequest:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The joined table, the columns that a CSV brought, those of runs that are no primary metric, and notes."""
+    """The joined table, the columns from a CSV, those from runs that are not primary metrics, and notes."""
 
     table: ScoreTable
     csv_columns: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Assembled:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns play which part (empty: by what is known of the columns that are there), and which none."""
+    """The role of each column (empty: chosen from the known columns in the table), and the unused columns."""
 
     tests: tuple[str, ...] = ()
     benchmarks: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ def _shipped(request: InputRequest, own: ScoreTable | None) -> ScoreTable | None
 
 
 def _same_scale(own: ScoreTable, shipped: ScoreTable) -> None:
-    """Refuse own values that are on another scale than the shipped column they would join."""
+    """Refuse own values whose scale differs from that of the shipped column."""
     for name, values in own.columns.items():
         info = catalogue().get(name)
         if name not in shipped.columns or info is None or info.range is None:
@@ -130,7 +130,7 @@ def _same_scale(own: ScoreTable, shipped: ScoreTable) -> None:
 
 
 def _strangers(own: ScoreTable | None, shipped: ScoreTable | None, names: Aliases) -> list[str]:
-    """Return which own models the shipped tables do not know, with the names that look alike."""
+    """Return the own models that are not in the shipped tables, with similar names."""
     if own is None or shipped is None:
         return []
     notes = []
@@ -143,11 +143,11 @@ def _strangers(own: ScoreTable | None, shipped: ScoreTable | None, names: Aliase
 
 
 def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
-    """Decide which columns are tests and which benchmarks.
+    """Decide which columns are tests and which are benchmarks.
 
-    Known columns are taken where they hold anything, and variants of known tests (`drat_k2`,
-    `dat[embedded/minilm]`). A column of a CSV that is neither known nor named is an error with the nearest known
-    names, unless tests and benchmarks are both named. What is left over is in `unused`.
+    Non-empty known columns and variants of known tests (`drat_k2`, `dat[embedded/minilm]`) are used. A CSV column
+    that is neither known nor named is an error with the nearest known names, unless tests and benchmarks are both
+    named. The remaining columns are in `unused`.
     """
     table = assembled.table
     named = (*asked.tests, *asked.benchmarks, *asked.capabilities)
@@ -177,7 +177,7 @@ def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
 
 
 def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the benchmark columns asked for, or every known one that holds anything."""
+    """Return the requested benchmark columns, or every non-empty known one."""
     table = assembled.table
     for name in asked:
         table.column(name)
@@ -191,7 +191,7 @@ def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str
 
 
 def _bare(name: str) -> str:
-    """The column without its resource and its variant's label."""
+    """Return the column name without its resource and variant label."""
     return name.partition("[")[0].partition("@")[0]
 
 

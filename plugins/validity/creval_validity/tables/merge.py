@@ -15,8 +15,8 @@ Prefer = Literal["error", "first", "second"]
 def merge(first: ScoreTable, second: ScoreTable, prefer: Prefer = "error") -> ScoreTable:
     """Join two tables by model.
 
-    Where both hold a value for the same model and column and the two differ, `prefer` decides; with
-    `error` a DataError lists the cells. Dates and providers of the first table win.
+    If the tables have different values for the same model and column, `prefer` decides; with
+    `error` a DataError lists the cells. Dates and providers of the first table have priority.
     """
     cells = first.cells()
     for model in first.models:

@@ -1,15 +1,15 @@
 """Scores of run folders: one row per model, one column per metric.
 
-`results.json` of a run names the model that answered and holds the metrics of each task. A metric becomes a column:
+`results.json` of a run contains the name of the model and the metrics of each task. The column of a metric is named:
 
-- named as the metric where that is called after its task (`dat`, `cdat_n`, `drat[embedded/minilm]`);
-- named as the task where it is the primary metric under another name (`drat` of task `drat_k2`);
+- after the metric, if that is named after its task (`dat`, `cdat_n`, `drat[embedded/minilm]`);
+- after the task, if it is the primary metric under another name (`drat` of task `drat_k2`);
 - else `task.metric`.
 
-Generation settings, conditions and data that the user set in place of the task's own follow in brackets
-(`dat[temperature=0.2]`). The label of a task's variant stays (`drat@strict`), the plugin before its name does not
-(`association.drat`). Metrics over single conditions and metrics without a value are left out. The RAT's share is
-brought to per cent and the CDAT-A to the shifted scale, as Table 3 has them; correlations do not change by that.
+Generation settings, conditions and data that the user overrode follow in brackets (`dat[temperature=0.2]`). The label
+of a task's variant is kept (`drat@strict`), the plugin before its name is not (`association.drat`). Metrics over single
+conditions and metrics without a value are left out. The RAT's share is converted to per cent and the CDAT-A to the
+shifted scale, as in Table 3; this does not change correlations.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Repeated = Literal["error", "mean", "last"]
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """Scores of runs, which columns are a task's primary metric, and what the reader must know."""
+    """Scores of runs, the columns that are a task's primary metric, and notes for the reader."""
 
     table: ScoreTable
     primary: tuple[str, ...]
@@ -65,8 +65,8 @@ def column_name(task: str, metric: str, primary: bool) -> str:
 def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed_tasks: bool) -> RunScores:
     """Read run folders.
 
-    `repeated`: several runs of one model on one metric are an error, averaged, or the last one named counts.
-    Raises RunError if a folder has no readable results or is named twice, DataError if one column was made with
+    `repeated`: several runs of one model on one metric are an error, are averaged, or the last named one counts.
+    Raises RunError if a folder has no readable results or is named twice, DataError if one column has values from
     different versions of its task or data (unless `mixed_tasks`) or a model occurs twice.
     """
     scores: list[_Score] = []
@@ -110,7 +110,7 @@ def _scores(run: Run, names: Aliases) -> Iterator[_Score]:
 
 
 def _marked(column: str, task: Mapping[str, Any]) -> str:
-    """Name what the user set in place of the task's own, so that such a number is in no column of plain ones."""
+    """Add the user's overrides to the column name, so that the number is not mixed with those of the plain task."""
     marks = [f"{name}={json.dumps(value)}" for name, value in (task.get("generation_overrides") or {}).items()]
     marks += [f"{name}={json.dumps(values)}" for name, values in (task.get("condition_overrides") or {}).items()]
     marks += [f"{name}={json.dumps(value)}" for name, value in (task.get("prompt_overrides") or {}).items()]
@@ -119,13 +119,13 @@ def _marked(column: str, task: Mapping[str, Any]) -> str:
 
 
 def _on_shipped_scale(column: str, value: float) -> float:
-    """Bring the RAT's share to per cent and the CDAT-A's plain scale to the shifted one, as Table 3 has them."""
+    """Convert the RAT's share to per cent and the CDAT-A's plain scale to the shifted one, as in Table 3."""
     known = catalogue().get(column)
     return known.of_run.shipped(value) if known and known.of_run else value
 
 
 def _incomplete(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
-    """Return whether a run came to its end, and how many samples failed for other reasons than the model's answer."""
+    """Yield notes if a run is incomplete, or if samples failed for reasons other than the model's answer."""
     if results.get("status") != "done":
         yield f"{folder} did not come to its end ({results.get('status')})"
     for task in results["tasks"]:

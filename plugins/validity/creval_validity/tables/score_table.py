@@ -18,10 +18,10 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of models, one float array a column; NaN is a gap and is never written to a file as a number.
+    """Scores of models, one float array per column; NaN is a gap and is never written to a file as a number.
 
-    `models` are canonical names without repetition; every array of `columns` has their length and is
-    read-only. `providers` and `dates` (public release) hold what is known, by model.
+    `models` are unique canonical names; every array of `columns` has their length and is read-only.
+    `providers` and `dates` (public release) are by model, if known.
     """
 
     models: tuple[str, ...]
@@ -40,7 +40,7 @@ class ScoreTable:
 
     @classmethod
     def from_cells(cls, cells: Mapping[str, Mapping[str, float]], columns: Sequence[str] = ()) -> ScoreTable:
-        """Build a table from model -> column -> value; `columns` fixes the order of the columns known before."""
+        """Build a table from model -> column -> value; `columns` fixes the order of the columns known in advance."""
         models = tuple(cells)
         names = list(dict.fromkeys([*columns, *(name for row in cells.values() for name in row)]))
         arrays = {

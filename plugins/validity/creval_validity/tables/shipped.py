@@ -1,4 +1,4 @@
-"""The tables that the paper prints, as data: Tables 3 and 4 to compute with, the others to compare with.
+"""The paper's tables as data: Tables 3 and 4 for computation, the others for comparison.
 
 Source of all of them: arXiv:2605.13450v1 (CC BY 4.0). `data/README.md` says how each row was read.
 """
@@ -49,7 +49,7 @@ class PaperCell:
 
 @dataclass(frozen=True, slots=True)
 class PaperCorrelation:
-    """A correlation between two columns that the text or Table 2 states."""
+    """A correlation between two columns, from the text or Table 2."""
 
     place: str
     x: str
@@ -87,9 +87,9 @@ class PaperRegression:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a row was read where the text lost its dashes: the columns that hold a value, and why.
+    """How we read a row whose dashes were lost in the text: the columns that have a value, and why.
 
-    `alternatives` counts the readings that column order and value ranges alone would allow.
+    `alternatives` is the number of readings that are consistent with column order and value ranges.
     """
 
     table: int
@@ -115,7 +115,7 @@ def table3() -> ScoreTable:
 
 
 def table3_standard_errors() -> ScoreTable:
-    """Return the standard errors that Table 3 prints next to its means (the RAT has none), as `<test>_sem`."""
+    """Return the standard errors of the means in Table 3 (the RAT has none), as `<test>_sem`."""
     return _table3().only(name for name in _table3().columns if name.endswith("_sem"))
 
 
