@@ -1,18 +1,18 @@
-"""What the tests of a plugin import, and the fixtures that come with it: a plugin of pytest.
+"""Test helpers for plugins of creval: a pytest plugin with `conformance` and fixtures.
 
     from creval_testing import conformance
 
     TestConformance = conformance("rhymes")
 
-The fixtures are there wherever creval-testing is installed; nothing has to be imported for them:
+The fixtures are available without an import if creval-testing is installed:
 
 - `run_task(task, model, ...)` runs a task in a temporary folder and returns its `RunResult`;
-- `scripted_model(says)` and `scripted_judge(says)` are models that say what a test states;
-- `replay(lines)` is a model that says what was recorded;
-- `run_folder` is the place of a run that does not exist yet.
+- `scripted_model(says)` and `scripted_judge(says)` return models with scripted answers;
+- `replay(lines)` returns a model that replays recorded answers;
+- `run_folder` is the path of a run folder that does not exist yet.
 
-Their names follow semantic versioning, as those of `creval.plugin` do (docs/testing.md). They are imported when the
-first of them is used (PEP 562): each start of creval imports this package for its entry point, and needs no pytest.
+Their names follow semantic versioning, as those of `creval.plugin` do (docs/testing.md). They are imported lazily
+(PEP 562): each start of creval imports this package for its entry point, and must not require pytest.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ else:
         return getattr(importlib.import_module("creval_testing.fixtures"), name)
 
     def __dir__() -> list[str]:
-        """List the names, imported or not: pytest looks for fixtures here."""
+        """List the names, imported or not, since pytest looks for fixtures here."""
         return sorted({*globals(), *__all__})

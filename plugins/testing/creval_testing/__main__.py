@@ -1,6 +1,6 @@
 """`python -m creval_testing NAME [NAME=RESOURCE...]`: examine an installed plugin, without pytest.
 
-Prints JSON with --json. `embedding=embedded/minilm` is a resource in place of the tasks' own.
+Prints JSON with --json. `embedding=embedded/minilm` replaces a resource of the tasks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Return 0 if every rule is kept, 1 if one is broken, 2 where the plugin cannot be examined."""
+    """Return 0 if every rule is kept, 1 if one is broken, 2 if the plugin cannot be examined."""
     words = [word for word in arguments if not word.startswith("-")]
     names = [word for word in words if "=" not in word]
     if len(names) != 1:

@@ -1,4 +1,4 @@
-"""Checks whether a task asks for as many repeats, and has as many turns, as its scorers and metrics need."""
+"""Check that a task has as many repeats and turns as its scorers and metrics require."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_repeats", "check_turns", "made"]
 
 
 def made(registry: Registry, kind: Kind, ref: ComponentRef) -> object | None:
-    """Return the component of a task, None if it cannot be made, which `check_components` reports."""
+    """Return the component of a task, or None if it cannot be made, which `check_components` reports."""
     try:
         found: object = registry.get(kind, ref.name).load()(**ref.parameters)
     except (Exception, SystemExit):  # a plugin's own code
@@ -21,7 +21,7 @@ def made(registry: Registry, kind: Kind, ref: ComponentRef) -> object | None:
 
 
 def check_repeats(task: Task, registry: Registry) -> Iterator[Problem]:
-    """Yield a problem for every metric and scorer that needs more repeats of a doc than the task asks for."""
+    """Yield a problem for every metric and scorer that requires more repeats of a doc than the task has."""
     given = [task.generation, task.protocol.parameters, *(condition.settings for condition in task.conditions)]
     answers = max(settings.get("n") or 1 for settings in given)
     for path, ref in scorers_of(task):
@@ -38,7 +38,7 @@ def check_repeats(task: Task, registry: Registry) -> Iterator[Problem]:
 
 
 def check_turns(task: Task, dataset: Dataset, registry: Registry) -> Iterator[Problem]:
-    """Yield a problem for every metric of a turn (`rating@3`) that no doc's conversation has."""
+    """Yield a problem for every metric of a turn (`rating@3`) that is in no doc's conversation."""
     turns = _turns_of_metrics(task, registry)
     expected = getattr(made(registry, "protocol", task.protocol) if turns else None, "expected_calls", None)
     try:
@@ -52,7 +52,7 @@ def check_turns(task: Task, dataset: Dataset, registry: Registry) -> Iterator[Pr
 
 
 def _turns_of_metrics(task: Task, registry: Registry) -> dict[str, int]:
-    """Return the turn of each metric that is of one, by its name."""
+    """Return the turns of the metrics of a single turn, by name."""
     turns: dict[str, int] = {}
     for _, ref in scorers_of(task):
         component = registry.find("scorer", ref.name)

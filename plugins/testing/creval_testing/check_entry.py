@@ -1,4 +1,4 @@
-"""Checks an entry of the registry: installs the package alone and examines it from outside.
+"""Check a registry entry: install only its package and examine it from outside.
 
 A bot does the same on a pull request.
 """
@@ -48,7 +48,7 @@ print(json.dumps({
 
 
 class Check(NamedTuple):
-    """One thing that was checked, and what is wrong with it (none: nothing)."""
+    """One check and its faults (empty: passed)."""
 
     name: str
     faults: Sequence[str]
@@ -56,10 +56,10 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where packages are installed from.
+    """The source of installed packages.
 
-    `find_links` is a folder of wheels that comes before the index. With `shared` third-party packages are those of this
-    environment, and only creval, the plugin and what it needs of that folder are installed anew: no network is used.
+    `find_links` is a folder of wheels with priority over the index. With `shared`, third-party packages are those of
+    this environment, and only creval, the plugin and its requirements in that folder are installed, without network.
     """
 
     find_links: Path | None = None
@@ -69,7 +69,7 @@ class Source:
 def check_entry(entry: RegistryEntry, source: Source) -> Iterator[Check]:
     """Install the package of an entry into an empty environment and check version, licence, tasks and every rule.
 
-    The rules are those of docs/testing.md; the rule `frame` plays floor and ceiling. What fails early ends the checks.
+    The rules are those of docs/testing.md; the rule `frame` plays floor and ceiling. An early failure ends the checks.
     """
     with tempfile.TemporaryDirectory(prefix="creval-check-") as folder:
         place = Path(folder)
@@ -111,7 +111,7 @@ def _environment(place: Path, entry: RegistryEntry, source: Source) -> Path:
             raise _InstallError(f"{error} ({_FROM.format(', '.join(['creval', *wanted]))})") from error
         return python
     purelib = next((home / "lib").glob("python*/site-packages"))
-    # A path, and not a site folder: what this environment points to by its own .pth files stays out.
+    # A path instead of a site folder, so that .pth files of this environment are not processed.
     (purelib / "shared.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
     assert source.find_links is not None
     here = {file.name.partition("-")[0].replace("_", "-").lower() for file in source.find_links.glob("*.whl")}
@@ -142,9 +142,9 @@ def _run(command: Sequence[str]) -> None:
 
 
 def _ask(python: Path, place: Path, arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[Any, str | None]:
-    """Run the environment's interpreter away from this one's paths; returns (JSON that it prints, what went wrong).
+    """Run the environment's interpreter without this one's paths; return (its JSON output, an error message).
 
-    `plugins` are those that count: what is installed in the environment itself, not what it shares.
+    `plugins` are the allowed ones: those installed in the environment itself, not the shared ones.
     """
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
     environment = {**kept, "HOME": str(place), **({"CREVAL_PLUGINS": ",".join(plugins)} if plugins else {})}
@@ -166,9 +166,9 @@ def _version_faults(entry: RegistryEntry, found: Any) -> list[str]:
 
 
 def _licence_faults(entry: RegistryEntry, found: Any) -> Iterator[str]:
-    """Compare the entry's licence with what the package states: its SPDX expression, or else its classifiers' words."""
+    """Compare the entry's licence with the package's: its SPDX expression, or else the words of its classifiers."""
     stated: str | None = found["licence"]
-    if stated is not None and "\n" not in stated:  # the field may hold the whole text of a licence
+    if stated is not None and "\n" not in stated:  # the field may contain the whole text of a licence
         if stated.casefold() != entry.licence.casefold():
             yield f"the entry says {entry.licence}, and the package states {stated}"
         return

@@ -1,4 +1,4 @@
-"""Checks task and suite files and returns everything that is wrong with them (`creval validate`)."""
+"""Check task and suite files and return every problem (`creval validate`)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ __all__ = ["check", "check_file", "places_of"]
 def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
     """Check files, folders (their task files and those in `suites/`), and tasks by name.
 
-    A file is always checked whole, with all its variants. Checked is all that is in the YAML and whether the data
-    files exist; what is in the data is checked by `creval_testing.check_tasks`. Returns every problem once, by file
-    and line.
+    A file is always checked as a whole, with all its variants. The check covers the YAML and whether the data files
+    exist; `creval_testing.check_tasks` checks the data. Returns every problem once, by file and line.
     """
     problems: list[Problem] = []
     files: list[Path] = []
@@ -41,7 +40,7 @@ def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
             problems.append(Problem(error.what, fix=error.fix))
         except TaskError as error:
             problems.extend(error.problems)
-    # Checked files see each other as includes and members of suites, as they will once they are installed.
+    # Checked files can include each other and be members of each other's suites, as after installation.
     known = {file.resolve() for _, folder in plugins.task_folders for file in yaml_files(folder)}
     index = TaskIndex(plugins, [file for file in dict.fromkeys(files) if file.resolve() not in known])
     for file in dict.fromkeys(files):
@@ -51,7 +50,7 @@ def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
 
 
 def places_of(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
-    """Return where the tasks and suites that a target of `check` means stand: one by name, all those of a file.
+    """Return the places of the tasks and suites of a target of `check`: one for a name, all for a file.
 
     Raises UsageError if there are none, TaskError if a pattern's file cannot be read.
     """
@@ -84,7 +83,7 @@ def _tasks_of(file: Path) -> Sequence[TaskFile]:
 
 
 def check_file(file: Path, index: TaskIndex, plugins: Plugins) -> Sequence[Problem]:
-    """Return everything that is wrong with one task or suite file."""
+    """Return every problem of one task or suite file."""
     heads = read_heads(file)
     if not isinstance(heads, Problem) and heads[0].kind == "suite":
         return _faults(heads[0], index, plugins)
@@ -105,7 +104,7 @@ def _faults(asked: TaskFile | Head, index: TaskIndex, plugins: Plugins) -> Seque
 
 
 def _each_once(found: Sequence[Sequence[Problem]]) -> list[Problem]:
-    """Return the problems of a file's tasks; what is wrong with all of them (a missing key) is reported once."""
+    """Return the problems of a file's tasks; a problem of all of them (a missing key) is reported once."""
     tasks = Counter(key for problems in found for key in {(p.message, p.path) for p in problems})
     first: dict[tuple[str, str], Problem] = {}
     every: list[Problem] = []
@@ -119,7 +118,7 @@ def _each_once(found: Sequence[Sequence[Problem]]) -> list[Problem]:
 
 
 def _same_names(files: Sequence[Path], index: TaskIndex) -> list[Problem]:
-    """Return a problem for every checked file whose task has the name of another one of the same plugin."""
+    """Return a problem for every checked file whose task has the name of another task of the same plugin."""
     owners: dict[tuple[str, str], TaskFile] = {}
     problems = []
     for file in dict.fromkeys(path.resolve() for path in files):

@@ -1,4 +1,4 @@
-"""Checks tasks and their data, and returns everything that is wrong with them (`creval validate`)."""
+"""Check tasks and their data, and return every problem (`creval validate`)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ __all__ = ["check_all", "check_data", "check_warnings"]
 
 
 def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOptions) -> list[Problem]:
-    """Check files, folders and tasks by name: the YAML first, then the data of what is sound.
+    """Check files, folders and tasks by name: first the YAML, then the data of sound tasks.
 
-    Remote data that are not here are no problem of the task: with `options.offline` they are passed over.
+    Remote data that are not in the cache are not a problem of the task: with `options.offline` they are skipped.
     """
     problems = list(check(targets, plugins))
     faulty = {problem.file for problem in problems}
@@ -44,7 +44,7 @@ def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOpti
 
 
 def check_warnings(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
-    """Return what is no fault but likely to become one: what a parser of a task says by its `warning`."""
+    """Return the warnings of the tasks' parsers (`warning`): likely future faults."""
     index = TaskIndex(plugins)
     found = []
     for task in {task.hash: task for task in _tasks([p for t in targets for p in _places(t, index)], index)}.values():
@@ -71,7 +71,7 @@ def _tasks(places: Sequence[TaskFile], index: TaskIndex) -> Iterator[Task]:
 
 
 def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence[Problem]:
-    """Open a task's dataset and return what does not fit: unreadable data, undefined fields, tests of unknown docs."""
+    """Open a task's dataset and return its problems: unreadable data, undefined fields, tests of unknown docs."""
     try:
         dataset = open_dataset(task.dataset, registry, options)
     except CrevalError as error:
@@ -85,7 +85,7 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
 
 
 def _own_part(task: Task) -> str:
-    """Return the first key of the dataset that the task's own file states, where it includes the rest from another."""
+    """Return the first key of the dataset in the task's own file, if the rest is included from another file."""
     places = {key: place for key, place in task.origins.items() if key.startswith("dataset.")}
     own = [key for key, place in places.items() if place.startswith(f"{task.file}:")]
     return own[0] if own and len(own) < len(places) else "dataset"

@@ -1,4 +1,4 @@
-"""The fixtures of creval-testing, and `conformance`; `creval_testing` gives these names when they are used."""
+"""The fixtures of creval-testing, and `conformance`; `creval_testing` imports these names on first use."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def conformance(
     roles: Mapping[str, str] | None = None,
     docs: int = 2,
 ) -> type:
-    """Return a test class with one test for each rule that the plugin has to keep, on each of its tasks.
+    """Return a test class with one test for each rule of the conformance suite, on each of the plugin's tasks.
 
-    `resources` are used in place of the tasks' own (`{"embedding": "embedded/minilm"}`), `roles` models for
-    roles such as the judge, `docs` how many docs of a task are played. The rules are described in docs/testing.md; a
-    rule that cannot be examined here (data that come from elsewhere, a role without a model) is a skip that says so.
+    `resources` replace those of the tasks (`{"embedding": "embedded/minilm"}`), `roles` are models for roles such as
+    the judge, `docs` is the number of docs played per task. docs/testing.md describes the rules. A rule that cannot be
+    examined here (remote data, a role without a model) is skipped with the reason.
     """
     from creval_testing.rules.examine import Case, cases, faults_of
     from creval_testing.rules.subject import NotExaminedError, Subject
@@ -59,7 +59,7 @@ def conformance(
 
 @functools.cache
 def _installed(allowed: str | None) -> Installed:
-    """All plugins that CREVAL_PLUGINS allows: loaded once for the suites of a repository with several."""
+    """Return all plugins that CREVAL_PLUGINS allows, loaded once for all suites of a repository."""
     from creval_testing.rules.subject import Installed
 
     return Installed()
@@ -67,16 +67,16 @@ def _installed(allowed: str | None) -> Installed:
 
 @pytest.fixture
 def run_folder(tmp_path: Path) -> Path:
-    """A folder for a run, which is not there yet."""
+    """Return the path of a run folder that does not exist yet."""
     return tmp_path / "run"
 
 
 @pytest.fixture
 def scripted_model() -> Callable[[Says], Script]:
-    """Return a model that says what the test states, as `run_task` takes it.
+    """Return a function that makes a model with scripted answers, for `run_task`.
 
-    `says` is a text (said to every doc), a function of the doc's fields, or a mapping from doc ids; what it gives for
-    a doc is a text, or a list of texts for a sample of several calls.
+    `says` is a text (the answer to every doc), a function of the doc's fields, or a mapping from doc ids; its value for
+    a doc is a text, or a list of texts for a sample with several calls.
     """
     from creval_testing.scripted_models import Script
 
@@ -85,10 +85,10 @@ def scripted_model() -> Callable[[Says], Script]:
 
 @pytest.fixture
 def scripted_judge() -> Callable[[Says], Script]:
-    """Return a judge that says what the test states; `says` as in `scripted_model`.
+    """Return a function that makes a judge with scripted answers; `says` is as in `scripted_model`.
 
-    A single text is said each time. As in every run the same question is asked once: two docs with one answer share a
-    verdict.
+    A single text is the answer to every call. As in every run, the same question is asked once: two docs with the same
+    answer share a verdict.
     """
     from creval_testing.scripted_models import Script
 
@@ -97,7 +97,7 @@ def scripted_judge() -> Callable[[Says], Script]:
 
 @pytest.fixture
 def replay(tmp_path: Path) -> Callable[[Sequence[Mapping[str, Any]]], str]:
-    """Return the name of a model that gives back recorded answers: lines of {"task", "doc", "answers", ...}."""
+    """Return a function that names a model of recorded answers: lines of {"task", "doc", "answers", ...}."""
 
     def recorded(lines: Sequence[Mapping[str, Any]]) -> str:
         file = tmp_path / f"recorded-{len(list(tmp_path.glob('recorded-*')))}.jsonl"
@@ -111,8 +111,8 @@ def replay(tmp_path: Path) -> Callable[[Sequence[Mapping[str, Any]]], str]:
 def run_task(tmp_path: Path) -> RunTask:
     """Run a task offline, in a temporary folder: `run_task("rhyme", scripted_model("cat"), limit=2)`.
 
-    The model is a name (`baseline/ceiling`), a script, or what `scripted_model` takes; further keywords are those of
-    `creval.RunOptions`, and `judge=` is short for the role. Returns a `creval.RunResult`.
+    The model is a name (`baseline/ceiling`), a script, or an argument of `scripted_model`; further keywords are those
+    of `creval.RunOptions`, and `judge=` is short for the role. Returns a `creval.RunResult`.
     """
     from creval_testing.scripted_models import RunTask
 

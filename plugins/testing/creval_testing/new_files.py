@@ -1,4 +1,4 @@
-"""Writes a plugin's package, or a task file, from the templates next to this module."""
+"""Write a plugin's package, or a task file, from the templates next to this module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HERE = Path(__file__).parent
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 LICENCES = ("MIT", "BSD-3-Clause", "Apache-2.0")
 KINDS = ("questions", "choices", "judged", "mode_collapse")
-"""The tasks without code that a new task may begin as: those that include no other file."""
+"""The templates for a new task without code: tasks that include no other file."""
 _SCHEMA = "https://github.com/creval/creval/raw/main/schemas/task.schema.json"
 _PLACES: Mapping[str, str] = {
     "pyproject.toml.txt": "pyproject.toml",
@@ -40,7 +40,7 @@ _PLACES: Mapping[str, str] = {
 def new_plugin(name: str, folder: Path, licence: str, author: str) -> Sequence[Path]:
     """Write the package `creval-NAME` into `folder/creval-NAME` and return its files.
 
-    Raises UsageError if the name cannot be a plugin's, or the folder is there already; nothing is written then.
+    Raises UsageError, and writes nothing, if the name is invalid for a plugin or the folder exists.
     """
     _check(name)
     if licence not in LICENCES:
@@ -73,7 +73,7 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def _core() -> Mapping[str, str]:
-    """Return the range of the core that a new plugin asks for: this minor version."""
+    """Return the version range of the core that a new plugin requires: this minor version."""
     import creval
 
     major, minor, *_ = creval.__version__.split(".")
@@ -89,7 +89,7 @@ def _check(name: str) -> None:
 
 
 def taken_name(name: str) -> str | None:
-    """Return which distribution, installed or in the registry, has the name of a plugin; None if it is free."""
+    """Return the distribution, installed or in the registry, with the name of a plugin; None if the name is free."""
     installed = [each.name for each in find_distributions() for own, _ in each.plugins if own == name]
     published = [each.package for each in read_entries() if name in (each.plugin, each.package)]
     owners = list(dict.fromkeys([*installed, *published]))
@@ -100,9 +100,9 @@ def taken_name(name: str) -> str | None:
 
 
 def new_task(file: Path, kind: str) -> Sequence[Path]:
-    """Write a task file that begins as one of `KINDS`, and its data next to it; returns both.
+    """Write a task file from one of `KINDS`, and its data next to it; return both paths.
 
-    Raises UsageError if the file's name cannot be a task's, or one of the two is there already.
+    Raises UsageError if the file's name is invalid for a task, or either file exists.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of task", kind, KINDS, where="--like")

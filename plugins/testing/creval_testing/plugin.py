@@ -14,4 +14,4 @@ __all__ = ["creval_components"]
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register nothing: tests and commands are no components."""
+    """Register nothing: tests and commands are not components."""

@@ -16,7 +16,7 @@ _RULE = "task-file"
 
 
 def problem_records(problems: Sequence[Problem], level: str = "error") -> list[dict[str, Any]]:
-    """Return one object a problem: file, line and column (from 1, null: not known), key path, message, fix, level."""
+    """Return one object per problem: file, line and column (from 1, null: unknown), key path, message, fix, level."""
     return [
         {
             "file": None if each.file is None else str(each.file),
@@ -32,9 +32,9 @@ def problem_records(problems: Sequence[Problem], level: str = "error") -> list[d
 
 
 def sarif(problems: Sequence[Problem], warnings: Sequence[Problem], version: str) -> dict[str, Any]:
-    """Return a SARIF 2.1.0 log (OASIS, 2020) of problems and warnings, with places where these are known.
+    """Return a SARIF 2.1.0 log (OASIS, 2020) of problems and warnings, with their places if known.
 
-    Files below the current folder are named relative to it, as code scanning requires.
+    Paths of files below the current folder are relative to it, as code scanning requires.
     """
     rule = {"id": _RULE, "shortDescription": {"text": "A task or suite file is faulty"}, "helpUri": f"{_HOME}#readme"}
     driver = {"name": "creval", "version": version, "informationUri": _HOME, "rules": [rule]}

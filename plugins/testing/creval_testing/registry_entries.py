@@ -1,4 +1,4 @@
-"""Reads the entries of the registry: YAML by the same safe reader as task files, checked by its schema."""
+"""Read the entries of the registry: YAML, read by the safe reader of task files and validated by its schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SHIPPED", "RegistryEntry", "read_entries", "read_entry"]
 
 
 SHIPPED = Path(__file__).parent / "entries"
-"""The entries that this version of creval-testing knows."""
+"""The entries shipped with this version of creval-testing."""
 
 _SHOWN = 40
 
@@ -56,7 +56,7 @@ def read_entry(file: Path) -> RegistryEntry:
 
 
 def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
-    """Yield a problem for each package that is none: pip would take `-r/etc/passwd` as an option, a URL as a place."""
+    """Yield a problem for each invalid package name: pip would read `-r/etc/passwd` as an option, a URL as a source."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     data = plain(root)
@@ -75,9 +75,9 @@ def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
 
 
 def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[RegistryEntry]:
-    """Read the entries of a folder, of the plugins named or of all, by name.
+    """Read the entries of a folder, for the named plugins or for all, by name.
 
-    Raises UsageError if the folder is none, UnknownNameError for a name without entry, TaskError for a faulty one.
+    Raises UsageError if it is not a folder, UnknownNameError for a name without an entry, TaskError for a faulty entry.
     """
     if not folder.is_dir():
         raise UsageError("there is no folder of entries", where=str(folder))

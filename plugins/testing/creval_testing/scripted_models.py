@@ -1,4 +1,4 @@
-"""Models that say what a test states: written as recorded answers, so that everything but the model is real."""
+"""Models with scripted answers: written as recorded answers, so that everything but the model is real."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["RunTask", "Says", "Script"]
 Said = str | Sequence[str]
 Says = Said | Callable[[Mapping[str, Any]], Said] | Mapping[str, Said]
 _EACH_TIME = 64
-"""How often a single text is there to be said within one sample."""
+"""How often a single text is repeated within one sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Who says what: the role, and the text for every doc, by the doc's fields, or by its id."""
+    """A role and its answers: one text for every doc, or texts by the doc's fields or id."""
 
     role: str
     says: Says
 
     def of(self, doc: str, fields: Mapping[str, Any]) -> list[str]:
-        """Return the answers to a doc, call by call. Raises UsageError if the script lacks it."""
+        """Return the answers to a doc, call by call. Raises UsageError if the doc is not in the script."""
         if callable(self.says):
             said: Any = self.says(fields)
         elif isinstance(self.says, Mapping):
@@ -42,7 +42,7 @@ class Script:
 
 
 class RunTask:
-    """Runs tasks in a temporary folder; called as a function, see the fixture `run_task`."""
+    """Runs tasks in a temporary folder when called; see the fixture `run_task`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,7 +51,7 @@ class RunTask:
     def __call__(
         self, task: str, model: str | Script | Says, *, judge: str | Script | Says | None = None, **options: Any
     ) -> RunResult:
-        """Run one task. Raises what `creval.run` raises, UsageError where a script lacks a doc."""
+        """Run one task. Raises the errors of `creval.run`, and UsageError if a doc is not in a script."""
         self._count += 1
         given = RunOptions(**{"offline": True, "output": self._folder / f"run-{self._count}", **options})
         scripts: dict[str, str | Script | Says] = {"target": model, **given.roles}
@@ -62,7 +62,7 @@ class RunTask:
         return run([task], target, replace(given, roles=named))
 
     def _model(self, role: str, says: str | Script | Says, task: str, options: RunOptions) -> str:
-        """Return a model's name, where need be of a file with what the script says of every sample of the run."""
+        """Return a model's name; for a script, that of a file with its answers to every sample of the run."""
         if isinstance(says, str) and "/" in says and " " not in says:
             return says
         script = says if isinstance(says, Script) else Script(role, says)

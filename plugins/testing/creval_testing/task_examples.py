@@ -1,4 +1,4 @@
-"""Runs the `tests:` of a task: gold answers and mutants through the real protocol, parsers and scorers."""
+"""Run the `tests:` of a task: gold answers and mutants through the real protocol, parsers and scorers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["ExampleOutcome", "run_examples"]
 
 @dataclass(frozen=True, slots=True)
 class ExampleOutcome:
-    """What came of one example: its score, and every way in which that differs from what the task states."""
+    """The outcome of one example: its score, and every difference from the task's expectation."""
 
     task: str
     example: str
@@ -47,7 +47,7 @@ class ExampleOutcome:
 
 
 class _Script:
-    """A provider that says what an example states: to the questions an entry is meant for, else in order."""
+    """A provider with the answers of an example: to the questions that an entry matches, else in order."""
 
     traits = ProviderTraits(remote=False, cacheable=False, free=True)
 
@@ -58,7 +58,7 @@ class _Script:
         self._count = len(self._coming)
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Return the next answer. Raises FatalModelError if the example has no further one."""
+        """Return the next answer. Raises FatalModelError if the example has no more."""
         question = request.messages[-1].text if request.messages else ""
         fitting = [each for each in self._fitting if each.when is not None and each.when in question]
         completions = fitting[:1] * request.n if fitting else self._next(request.n)
@@ -70,14 +70,14 @@ class _Script:
         )
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
-        """Return what an entry states of each text, or be certain of the one that it says."""
+        """Return the log-likelihoods in an entry, or certainty for the text that it names."""
         said = self._next(len(call.requests)) if len(self._coming[0] if self._coming else ()) > 1 else self._next(1)
         if len(said) < len(call.requests) or said[0].logprobs is None:
             return certain(call, said[0].text)
         return Reply([Completion(each.text, logprobs=_tokens(each)) for each in said])
 
     def _next(self, wanted: int) -> Sequence[Said]:
-        """Return one entry, or for several completions as many single ones."""
+        """Return one entry, or one per completion if there are several."""
         found: list[Said] = []
         while self._coming and len(found) < wanted and (not found or len(self._coming[0]) == 1):
             found += self._coming.popleft()
@@ -107,7 +107,7 @@ def _scripted(role: str, said: Sequence[Sequence[Said]]) -> Model:
 
 
 class _Shared(NamedTuple):
-    """What all examples of a task are run with."""
+    """Shared state of all examples of a task."""
 
     options: RunOptions
     plugins: Plugins
@@ -116,7 +116,7 @@ class _Shared(NamedTuple):
 
 
 GOLD_DOCS = 5
-"""For how many docs, evenly spread over the data, the gold answer of a baseline is played."""
+"""Number of docs, evenly spread over the data, for which the gold answer of a baseline is played."""
 
 
 async def run_examples(
@@ -124,17 +124,17 @@ async def run_examples(
 ) -> list[ExampleOutcome]:
     """Run every example of a task. `options.resources` may name other resources.
 
-    What the ceiling says is right of every doc: an example of it that names none is played for `gold_docs` of them, and
-    the outcome is that of the first doc which does not end as stated.
-    `dataset` are the task's data where they are open already.
-    Other roles than the target say what the example scripts; a real model is asked only where `options.roles` names it.
-    Raises what opening the data and resources raises; a failed example raises nothing, see `faults`.
+    The ceiling is right for every doc: its example, if it names no doc, is played for `gold_docs` docs, and the outcome
+    is that of the first doc without the expected one.
+    `dataset` is the task's data if it is already open.
+    Roles other than the target follow the example's script; a real model is called only if `options.roles` names it.
+    Raises the errors of opening data and resources; a failed example does not raise, see `faults`.
     """
     data_options = replace(DataOptions.from_environment(offline=options.offline), seed=options.seed)
     task = with_roles(task, options.resources)
     if dataset is None:
         dataset = open_dataset(task.dataset, plugins.registry, data_options)
-    resources = open_resources(options, plugins)  # once for all: an embedding takes longer to load than to use
+    resources = open_resources(options, plugins)  # opened once: an embedding takes longer to load than to use
     shared = _Shared(options, plugins, resources, gold_docs)
     try:
         return [await _outcome_of(task, example, dataset, shared) for example in task.examples]
@@ -143,7 +143,7 @@ async def run_examples(
 
 
 async def _outcome_of(task: Task, example: Example, dataset: Dataset, run: _Shared) -> ExampleOutcome:
-    """Return the outcome of an example: of a gold one that of its worst doc."""
+    """Return the outcome of an example: for a gold one, that of its worst doc."""
     outcome = await _outcome(task, example, _doc(example, dataset), run)
     if outcome.faults or example.baseline != "ceiling" or example.doc is not None:
         return outcome

@@ -85,7 +85,7 @@ def _print_form(form: str, problems: Sequence[Problem], warnings: Sequence[Probl
 def _run_tests(
     targets: Sequence[str], resource: Sequence[str], consents: Consents, to_error: bool = False
 ) -> list[Problem]:
-    """Run the examples of the tasks and return what went wrong."""
+    """Run the examples of the tasks and return their problems."""
     import asyncio
     from dataclasses import replace
 
@@ -113,5 +113,5 @@ def _run_tests(
 
 
 def _file_of(task: Task, wanted: bool) -> Path | None:
-    """The file that holds a failed test, where the list is for a machine; a reader knows it from the command."""
+    """Return the file of a failed test for machine-readable output; a human reader knows it from the command."""
     return task.file if wanted else None

@@ -1,1 +1,1 @@
-"""What every plugin has to keep, as rules that can be examined one by one (docs/testing.md)."""
+"""The conformance rules for every plugin, each of which can be examined separately (docs/testing.md)."""

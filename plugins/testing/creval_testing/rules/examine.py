@@ -14,7 +14,7 @@ __all__ = ["OF_PLUGIN", "OF_TASK", "Case", "Finding", "cases", "examine", "fault
 
 
 class _OfTask(NamedTuple):
-    """A rule on a task. `leading`: of a file with variants it looks at the first task, which stands for all."""
+    """A rule on a task. `leading`: in a file with variants, examine only the first task."""
 
     check: Callable[[Subject, str], Iterable[str]]
     leading: bool = False
@@ -30,7 +30,7 @@ OF_PLUGIN: Mapping[str, Callable[[Subject], Iterable[str]]] = {
     "parsers": task_rules.parsers,
     "wheel": package_rules.wheel,
 }
-"""Rules that are examined once a plugin."""
+"""Rules that are examined once per plugin."""
 OF_TASK: Mapping[str, _OfTask] = {
     "templates": _OfTask(task_rules.templates),
     "examples": _OfTask(task_rules.examples),
@@ -38,11 +38,11 @@ OF_TASK: Mapping[str, _OfTask] = {
     "frame": _OfTask(task_rules.frame, leading=True),
     "repeatable": _OfTask(task_rules.repeatable, leading=True),
 }
-"""Rules that are examined once a task."""
+"""Rules that are examined once per task."""
 
 
 class Case(NamedTuple):
-    """A rule, and the task that it is examined on (None: the whole plugin)."""
+    """A rule, and the task on which it is examined (None: the whole plugin)."""
 
     rule: str
     task: str | None = None
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What examining a case gave: its faults (none: the rule is kept), or why it could not be examined here."""
+    """The result of examining a case: its faults (empty: the rule is kept), or why it could not be examined here."""
 
     case: Case
     faults: Sequence[str] = ()
@@ -61,7 +61,7 @@ class Finding:
 
 
 def cases(subject: Subject) -> list[Case]:
-    """Return every case of a plugin, those of a task together: they share its data.
+    """Return every case of a plugin; those of a task are consecutive, since they share its data.
 
     Raises UnknownNameError if the plugin is not installed or failed to load.
     """

@@ -1,6 +1,6 @@
-"""Rules on the plugin as a package: light to find, every target there, only the face imported, its wheel whole.
+"""Rules on the plugin as a package: cheap discovery, importable targets, only public imports, a complete wheel.
 
-The wheel of an installed distribution: what is recorded of it, or one built from its source folder.
+The files of an installed distribution's wheel are its recorded files, or those of a wheel built from its source folder.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["bounds", "build_wheel", "discovery", "face", "targets", "wheel"]
 
 
 WHEELS = "CREVAL_WHEELS"
-"""The variable that names a folder for wheels, so that none is built twice."""
+"""Environment variable with a folder for wheels, so that no wheel is built twice."""
 
 
 class NoSourceError(Exception):
-    """There is neither a wheel nor a folder to build one from."""
+    """There is neither a wheel nor a source folder."""
 
 
 def installed_files(distribution: str) -> set[str] | None:
-    """Return the files that were installed from a wheel; None if the distribution points to a folder (editable)."""
+    """Return the files installed from a wheel; None for an editable installation."""
     from importlib.metadata import files
 
     listed = files(distribution)
@@ -45,8 +45,8 @@ def installed_files(distribution: str) -> set[str] | None:
 def wheel_of(distribution: str) -> Path:
     """Return the wheel of a distribution that is installed from its folder. Raises NoSourceError.
 
-    It is built (by way of its sdist, where the package `build` is installed) into the folder that CREVAL_WHEELS names,
-    and only where it is not there yet; without the variable into a new folder.
+    If it does not exist yet, it is built (through its sdist if the package `build` is installed) in the folder
+    CREVAL_WHEELS, or in a new folder if the variable is not set.
     """
     source = _source(distribution)
     if source is None:
@@ -60,7 +60,7 @@ def build_wheel(source: Path, distribution: str) -> Path:
     target.mkdir(parents=True, exist_ok=True)
     stem = distribution.replace("-", "_").lower()
     with (target / f"{stem}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # several processes of one test session ask at once
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several processes of a test session may build at once
         for found in sorted(target.glob(f"{stem}-*.whl"), reverse=True):
             return found
         _build(source, target)
@@ -70,7 +70,7 @@ def build_wheel(source: Path, distribution: str) -> Path:
 def _build(source: Path, target: Path) -> None:
     by_sdist = importlib.util.find_spec("build") is not None
     build = ["build", "--outdir", str(target)] if by_sdist else ["pip", "wheel", "--no-deps", "-w", str(target)]
-    # First with the build back end of this environment, so that nothing is fetched.
+    # Try the build backend of this environment first, so that nothing is downloaded.
     for isolation in (["--no-isolation"] if by_sdist else ["--no-build-isolation"], []):
         command = [sys.executable, "-m", *build, *isolation, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -97,7 +97,7 @@ HEAVY = frozenset(
         *("tokenizers", "torch", "trackio", "transformers", "wandb", "yaml"),
     ]
 )
-"""Libraries that no plugin may import before one of its components is used: `creval ls` would wait for them."""
+"""Libraries that no plugin may import before one of its components is used, since they would slow down `creval ls`."""
 
 FACES = frozenset({"creval", "creval.plugin"})
 
@@ -134,7 +134,7 @@ _AT_LEAST, _AT_MOST = (">=", ">", "==", "~="), ("<", "==", "~=")
 
 
 def bounds(subject: Subject) -> Iterator[str]:
-    """The distribution states between which versions of creval it works: another one would break it unnoticed."""
+    """The distribution bounds the versions of creval that it works with: others could break it unnoticed."""
     import creval
 
     clauses = [clause.strip() for clause in subject.info.core_api.split(",") if clause.strip()]
@@ -153,7 +153,7 @@ def bounds(subject: Subject) -> Iterator[str]:
 
 
 def targets(subject: Subject) -> Iterator[str]:
-    """Every component that is registered can be imported and called."""
+    """Every registered component can be imported and called."""
     for component in subject.plugins.registry.all():
         if component.plugin != subject.name:
             continue
@@ -165,7 +165,7 @@ def targets(subject: Subject) -> Iterator[str]:
 
 
 def face(subject: Subject) -> Iterator[str]:
-    """The package imports of creval only `creval` and `creval.plugin` with its modules."""
+    """The package imports from creval only `creval` and `creval.plugin` with its modules."""
     for file in sorted(subject.package.rglob("*.py")):
         try:
             tree = ast.parse(file.read_bytes())
@@ -201,7 +201,7 @@ def _is_module(name: str) -> bool:
 
 
 def wheel(subject: Subject) -> Iterator[str]:
-    """The wheel carries every task file, all that these include, their data, and `py.typed` where there is one."""
+    """The wheel contains every task file, their included files and data, and `py.typed` if there is one."""
     names = _shipped(subject)
     for file in _needed(subject):
         within = file.relative_to(subject.package.parent).as_posix()
@@ -210,7 +210,7 @@ def wheel(subject: Subject) -> Iterator[str]:
 
 
 def _shipped(subject: Subject) -> set[str]:
-    """Return what the wheel holds: the plugin's own where it was installed from one, else one that is built now."""
+    """Return the files of the wheel from which the plugin was installed, or else of a newly built wheel."""
     recorded = installed_files(subject.info.distribution)
     if recorded is not None:
         return recorded

@@ -1,4 +1,4 @@
-"""The plugin that is examined: what it registers, its tasks, and the resources that they may use."""
+"""The examined plugin: its components, its tasks, and the resources that they may use."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SEED = 7
 
 
 class NotExaminedError(CrevalError):
-    """A rule cannot be checked here: data come over the network, or a role has no model."""
+    """A rule cannot be examined here: the data are remote, or a role has no model."""
 
 
 class Installed:
-    """Every installed plugin, loaded at the first use; subjects may share it."""
+    """Every installed plugin, loaded on first use; subjects may share it."""
 
     @functools.cached_property
     def plugins(self) -> Plugins:
@@ -48,9 +48,9 @@ class Installed:
 
 @dataclass(frozen=True)
 class Subject:
-    """One installed plugin. `resources` are used in place of the tasks' own, `roles` models that play roles.
+    """One installed plugin. `resources` replace those of the tasks, `roles` are models for roles.
 
-    `docs` is how many docs of a task are played where a rule plays it. Tasks may use resources of other plugins.
+    `docs` is the number of docs that a rule plays per task. Tasks may use resources of other plugins.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Subject:
 
     @property
     def info(self) -> PluginInfo:
-        """What loading found out. Raises UnknownNameError, and PluginError if the plugin failed to load."""
+        """The information from loading. Raises UnknownNameError, and PluginError if the plugin failed to load."""
         found = self.plugins.info(self.name)
         if found is None:
             known = [info.name for info in self.plugins.infos]
@@ -86,7 +86,7 @@ class Subject:
 
     @functools.cached_property
     def headers(self) -> Sequence[TaskHeader]:
-        """The heads of the plugin's tasks, by name."""
+        """The headers of the plugin's tasks, by name."""
         return [each for each in self.index.headers() if each.plugin == self.name and each.kind == "task"]
 
     @functools.cached_property
@@ -106,7 +106,7 @@ class Subject:
 
     @property
     def leading(self) -> Sequence[str]:
-        """One task of each file: the first. What its variants share need not be played for each of them."""
+        """The first task of each file. The shared parts of its variants need not be played for each of them."""
         first: dict[Path, str] = {}
         for header in self.headers:
             if header.variant is None or header.file not in first:
@@ -125,14 +125,14 @@ class Subject:
         return {}
 
     def options(self, task: Task) -> RunOptions:
-        """Return the options that a task is run with: offline, and with what replaces its resources."""
+        """Return the options for running a task: offline, and with replaced resources."""
         own = {name: spec for name, spec in self.resources.items() if name in task.resources}
         return RunOptions(resources=own, offline=True, allow_code_execution=True)
 
     def dataset(self, task: Task) -> Dataset:
-        """Open a task's data, offline. They stay open until other data are asked for, or until `close`.
+        """Open a task's data, offline. They stay open until other data are opened, or until `close`.
 
-        Raises NotExaminedError if they are remote and not here.
+        Raises NotExaminedError if they are remote and not in the cache.
         """
         data = repr(task.dataset)
         if data not in self._open:
@@ -154,7 +154,7 @@ class Subject:
 
     @functools.cached_property
     def _open(self) -> dict[str, Dataset]:
-        """The data that are open, of one task at most: some are large."""
+        """Open data, of one task at most, since some are large."""
         return {}
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class Subject:
             self._open.popitem()[1].close()
 
     def played(self, task: Task, baseline: str) -> Mapping[str, Any]:
-        """Return what a baseline makes of the first docs, played once. Raises NotExaminedError if a role is free."""
+        """Return a baseline's results on the first docs, played once. Raises NotExaminedError without a role's model."""
         free = [role for role in task.roles if role not in self.roles]
         if free:
             what = f"no model for its role {free[0]} here: name one under `roles`"
@@ -177,7 +177,7 @@ class Subject:
         return {}
 
     def is_remote(self, task: Task) -> bool:
-        """Whether a task's data come over the network."""
+        """Return whether a task's data are remote."""
         return bool(self.plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY))
 
 
@@ -203,7 +203,7 @@ def play(subject: Subject, task: Task, baseline: str) -> Mapping[str, Any]:
 
 
 def _fewest_repeats(subject: Subject, task: Task) -> int:
-    """As many repeats as the metrics need, which are often fewer than the task makes."""
+    """Return the number of repeats that the metrics require, often fewer than those of the task."""
     needed, registry = [1], subject.plugins.registry
     for metric in task.metrics:
         made = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)

@@ -1,4 +1,4 @@
-"""Rules on a plugin's tasks: their files, sources and templates, and what comes out when they are played."""
+"""Rules on a plugin's tasks: their files, sources and templates, and their results when played."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["answers", "examples", "frame", "parsers", "repeatable"]
 
 
 def task_files(subject: Subject) -> Iterator[str]:
-    """Every task and suite file is valid, and what its components are given makes them."""
+    """Every task and suite file is valid, and its components can be made from their parameters."""
     for file in subject.files:
         for problem in check_file(file, subject.index, subject.plugins):
             yield " ".join(str(problem).split())
@@ -37,13 +37,13 @@ def task_files(subject: Subject) -> Iterator[str]:
         try:
             task = subject.load(name)
         except TaskError:
-            continue  # said above
+            continue  # already reported
         for problem in check_components(task, subject.plugins.registry):
             yield " ".join(str(problem).split())
 
 
 def templates(subject: Subject, name: str) -> Iterator[str]:
-    """Every prompt can be rendered for every doc of the task; those that a component fills in name known fields."""
+    """Every prompt can be rendered for every doc of the task; prompts filled in by a component use known fields."""
     task = subject.load(name)
     dataset = subject.dataset(task)
     problems = check_fields(task, dataset, subject.plugins.registry)
@@ -61,16 +61,15 @@ def templates(subject: Subject, name: str) -> Iterator[str]:
 
 
 def _is_filled_by_docs(subject: Subject, task: Task, prompt: str) -> bool:
-    """Whether the docs alone fill in a prompt: what a protocol adds while it runs is only known then."""
+    """Return whether docs fill in all of a prompt: fields added by a protocol are known only at run time."""
     provided = subject.plugins.registry.get("protocol", task.protocol.name).provides
     return prompt == "prompt" and not provided
 
 
 def sources(subject: Subject) -> Iterator[str]:
-    """The distribution states its licence; each task says where it comes from.
+    """The distribution states its licence; each task states its source.
 
-    A task whose data come over the network says under which licence they are (`source: licence`), or in its
-    description why there is none to state.
+    A task with remote data states their licence (`source: licence`), or explains in its description why there is none.
     """
     if not _licence_of(subject.info.distribution):
         yield f"the distribution {subject.info.distribution} states no licence: add `license` to its pyproject.toml"
@@ -98,9 +97,9 @@ FEWEST = 3
 
 
 def examples(subject: Subject, name: str) -> Iterator[str]:
-    """The task states a gold answer and mutants, one that cannot be read among them, and each ends as stated.
+    """The task has a gold answer and mutants, including an unparsable one, and each has the stated outcome.
 
-    The gold answer of a ceiling does for several docs; of variants the first doc stands for all.
+    The gold answer of a ceiling is played for several docs; for variants, only for the first doc.
     """
     task = subject.load(name)
     stated = [example.status for example in task.examples]
@@ -118,14 +117,14 @@ def examples(subject: Subject, name: str) -> Iterator[str]:
 def answers(subject: Subject, name: str) -> Iterator[str]:
     """No answer of a model makes the protocol, a parser or a scorer raise: none ends as errored.
 
-    The answers take the place of those of the task's first gold example; other roles say what that example scripts.
+    The answers replace those of the task's first gold example; other roles follow the script of that example.
     """
     task = subject.load(name)
     stated = [each for each in task.examples if each.status is Status.SCORED]
     gold = next((each for each in stated if each.baseline is None), stated[0] if stated else None)
     if gold is None:
         return
-    instead = [entry[0] for entry in gold.answers] or [Said("")]  # what a baseline says is not stated
+    instead = [entry[0] for entry in gold.answers] or [Said("")]  # the answers of a baseline are not in the example
     spoken = [
         replace(gold, name=repr(text[:20]), baseline=None, answers=[_said(text, each) for each in instead], scores={})
         for text in SPOKEN
@@ -143,18 +142,18 @@ def _outcomes(subject: Subject, task: Task, gold_docs: int = GOLD_DOCS) -> Seque
 
 
 def _said(text: str, instead: Said) -> Sequence[Said]:
-    """The text as an answer: one token with its log-probability, where the answer that it replaces has some."""
+    """Return the text as an answer: one token with its log-probability, if the replaced answer has some."""
     return [Said(text, logprobs=None if instead.logprobs is None else [[text, 0.0, [[text, 0.0]]]])]
 
 
 _SCRIPT_ENDS = "more is asked for"
-"""The example scripts fewer answers than are asked for: nothing that the task is at fault for."""
+"""The example scripts fewer answers than there are calls, which is not a fault of the task."""
 
 
 def frame(subject: Subject, name: str) -> Iterator[str]:
-    """The task names a floor and a ceiling, and one of its metrics has the ceiling on its better side.
+    """The task has a floor and a ceiling, and the ceiling is better than the floor in at least one metric.
 
-    Not always the primary one: random words are further apart than the best appropriate ones.
+    This need not be the primary metric: random words are further apart than the best appropriate ones.
     """
     task = subject.load(name)
     missing = [baseline for baseline in ("floor", "ceiling") if baseline not in task.baselines]
@@ -173,14 +172,14 @@ def frame(subject: Subject, name: str) -> Iterator[str]:
 
 
 def _oriented(task: Task, name: str, low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    """Return both numbers so that more is better."""
+    """Return both numbers with the sign for which more is better."""
     better = next(metric.higher_is_better for metric in task.metrics if metric.name == name)
     sign = 1 if better else -1
     return (None if low is None else sign * low), (None if high is None else sign * high)
 
 
 def repeatable(subject: Subject, name: str) -> Iterator[str]:
-    """Two runs of the floor by one seed are the same: questions, answers and scores."""
+    """Two runs of the floor with the same seed are identical: questions, answers and scores."""
     task = subject.load(name)
     if "floor" not in task.baselines:
         return
@@ -194,7 +193,7 @@ def repeatable(subject: Subject, name: str) -> Iterator[str]:
 
 
 def parsers(subject: Subject) -> Iterator[str]:
-    """The chains of parsers that the tasks use, and the plugin's parsers alone, take any text without raising."""
+    """The parser chains of the tasks, and each parser of the plugin separately, accept any text without raising."""
     chains: dict[str, tuple[str, list[ComponentRef]]] = {}
     for name in subject.tasks:
         try:
@@ -231,7 +230,7 @@ def _tried(who: str, refs: list[ComponentRef], subject: Subject) -> Iterator[str
 
 
 def _values(metrics: list[dict[str, Any]]) -> dict[str, float | None]:
-    """The values over all conditions, by the metric's name without the resources in brackets."""
+    """Return the values over all conditions, by the metric's name without the resources in brackets."""
     return {each["name"].partition("[")[0]: each["value"] for each in metrics if each["condition"] is None}
 
 
@@ -274,9 +273,9 @@ HOSTILE: Sequence[str] = (
     "1" + ",000" * 3_000,
     "日本語、中文；한국어。\U0001f9ea" * 500,
 )
-"""None of them is random: a fault can be met again."""
+"""None of them is random, so that faults are reproducible."""
 
 SPOKEN: Sequence[str] = tuple(
     text for text in HOSTILE if text.startswith(("def", "```", "x =", '["a", ', "1,000", "-1e9", "[null"))
 )
-"""Those that a whole task is played with: numbers out of range, and structures too deep for a recursive reader."""
+"""The answers with which a whole task is played: numbers out of range, and structures too deep for recursion."""
