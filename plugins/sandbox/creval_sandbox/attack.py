@@ -1,4 +1,4 @@
-"""What an attack is: a program that tries something, and prints BREACH where it succeeds."""
+"""Attacks: programs that attempt something, and print BREACH if they succeed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def _contained(result: CaseResult) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One attempt, harmless where it succeeds.
+    """One attempt, harmless if it succeeds.
 
-    It runs on `cases` in order, and its last result counts: `contained` tells from it whether the attempt failed,
-    `stops` is how it has to end (empty: any end). `follows`: it looks for what a program before it left.
+    It runs on `cases` in order, and its last result counts: `contained` decides from it whether the attempt failed,
+    `stops` are the required ends (empty: any end). `follows`: it looks for traces of an earlier program.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Attack:
 
 
 def attempt(body: str) -> str:
-    """Return a program that reports a breach where `body` sets `found` to something true, whatever else it raises."""
+    """Return a program that reports a breach if `body` sets `found` to a true value, even if `body` raises."""
     indented = "".join(f"    {line}\n" for line in body.strip().splitlines())
     return (
         "import os, sys, ctypes, signal, resource\n"

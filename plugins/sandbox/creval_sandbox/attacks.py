@@ -1,6 +1,6 @@
 """Every attack that a sandbox has to withstand.
 
-`creval sandbox check` runs them on the user's machine; the tests run them in every manner.
+`creval sandbox check` runs them on the user's machine; the tests run them in every manner (`Manner`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from creval_sandbox.attacks_on_next_case import ATTACKS_ON_NEXT_CASE
 __all__ = ["ATTACKS", "NEIGHBOUR", "SECRET"]
 
 SECRET = "NEIGHBOUR-5117"
-"""What the program before each attack leaves wherever it can, and holds in its memory."""
+"""What the program before each attack writes wherever it can, and keeps in its memory."""
 
 _TIME = (StopReason.CPU, StopReason.WALL)
 
@@ -247,4 +247,4 @@ for folder in ("/tmp", "/dev/shm", "/", "/sandbox", "/libraries", "/python/lib")
     except OSError:
         pass
 """
-"""Runs in the same worker before each attack that follows one."""
+"""Program that runs in the same worker before each attack with `follows`."""

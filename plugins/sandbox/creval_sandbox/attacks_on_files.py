@@ -1,6 +1,6 @@
-"""Attacks on the files, folders and devices of the machine that can be seen from within.
+"""Attacks on the files, folders and devices of the machine that are visible from inside.
 
-Each tries one call on every one of them, with the values that it has already: nothing changes but its time of change.
+Each attack tries one call on all of them, with their current values, so that only the time of change would change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Attacks of a case on the next case of the same program: it leaves something behind that the next one can see."""
+"""Attacks of a case on the next case of the same program: attempts to leave something visible to it."""
 
 from __future__ import annotations
 

@@ -29,17 +29,17 @@ MODES = ("", "nested", "plain")
 
 
 class HasFolder(Protocol):
-    """What a sandbox needs of the options of a resource: where compiled programs are kept."""
+    """The resource options that a sandbox requires: the folder of compiled programs."""
 
     @property
     def folder(self) -> Path: ...
 
 
 def open_bubblewrap(model: str, options: HasFolder) -> BubblewrapSandbox:
-    """Open the sandbox; `model` is empty, or the mode to insist on: `nested` or `plain`.
+    """Open the sandbox; `model` is empty, or the required mode: `nested` or `plain`.
 
-    A program through every limit is run first. Raises MissingPartError with a fix if this system cannot keep
-    programs apart, UsageError for another mode.
+    First runs a program that tests every limit. Raises MissingPartError with a fix if this system cannot isolate
+    programs, UsageError for another mode.
     """
     if model not in MODES:
         raise UsageError(
@@ -51,10 +51,10 @@ def open_bubblewrap(model: str, options: HasFolder) -> BubblewrapSandbox:
 
 
 class BubblewrapSandbox:
-    """A `Sandbox`. Safe to use from several threads and event loops; close it at the end.
+    """A `Sandbox`. Safe to use from several threads and event loops; close it after use.
 
-    `cache` is the folder for compiled programs. One worker runs on each processor that this process may use (or as many
-    as `workers`).
+    `cache` is the folder for compiled programs. There are `workers` workers; the default is one per processor that this
+    process may use.
     """
 
     def __init__(self, manner: Manner, cache: Path, workers: int | None = None) -> None:
@@ -75,19 +75,19 @@ class BubblewrapSandbox:
         return f"bubblewrap {bubblewrap_version()} ({self._manner}), Python {platform.python_version()}{libraries}"
 
     async def run(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
-        """Run a program once for each case, whose bytes are its standard input; one result a case, in order.
+        """Run a program once for each case, whose bytes are its standard input; return one result per case, in order.
 
-        Whatever a program does after its first instruction is its own result. Raises SandboxError if it could not be
-        started, MissingPartError if its language has no compiler here.
+        Everything that a program does after its first instruction is part of its result. Raises SandboxError if it
+        could not be started, MissingPartError if its language has no compiler here.
         """
         return await asyncio.wrap_future(self._threads.submit(self._run, program, cases, limits))
 
     def run_now(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
-        """Do what `run` does, and wait for it."""
+        """Do the same as `run`, synchronously."""
         return self._threads.submit(self._run, program, cases, limits).result()
 
     def _run(self, program: Program, cases: Sequence[bytes], limits: Limits | None) -> Sequence[CaseResult]:
-        """Run a program on one of the sandbox's own threads: a launcher ends with the thread that started it."""
+        """Run a program on one of the sandbox's threads, since a launcher ends with the thread that started it."""
         chosen = limits or Limits()
         if program.language is ProgramLanguage.PYTHON:
             source = program.source.encode("utf-8", "surrogatepass")
@@ -99,8 +99,8 @@ class BubblewrapSandbox:
         return self._with_worker(Executable(made, Profile.NATIVE), cases, chosen)
 
     def close(self) -> None:
-        """Wait for programs that run, and end every launcher."""
-        # a launcher is killed with the thread that started it, so every thread has to outlive every farewell
+        """Wait for running programs, then end every launcher."""
+        # a launcher is killed with the thread that started it, so every thread has to live until all have ended
         for farewell in [self._threads.submit(self._let_one_go) for _ in self._workers]:
             farewell.result()
         self._threads.shutdown()

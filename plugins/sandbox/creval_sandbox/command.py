@@ -1,4 +1,4 @@
-"""The command line of bubblewrap, handed over by descriptor so that nothing of it can be read from within."""
+"""The command line of bubblewrap, passed by descriptor so that it cannot be read from inside."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ISOLATION = ("--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which user of the machine bubblewrap runs as. `user` None: the one who started creval."""
+    """The user as whom bubblewrap runs. `user` None: the user who started creval."""
 
     user: int | None = None
 
@@ -53,23 +53,23 @@ class Identity:
 
 
 def identities() -> Sequence[Identity]:
-    """Return the identities to try, best first: root gives way to nobody, whom the kernel's limits bind."""
+    """Return the identities to try, best first: root becomes nobody, to whom the kernel's limits apply."""
     return (Identity(_NOBODY), Identity()) if os.geteuid() == 0 else (Identity(),)
 
 
 @dataclass(slots=True)
 class Started:
-    """A bubblewrap process, and the file that its complaints go to."""
+    """A bubblewrap process, and the file with its error messages."""
 
     process: subprocess.Popen[bytes]
     complaints: int
 
     def words(self) -> str:
-        """Return what it has complained of."""
+        """Return its error messages."""
         return os.pread(self.complaints, 4000, 0).decode("utf-8", "replace").strip()
 
     def end(self, patience: float = 0.0) -> None:
-        """Kill it with everything inside, unless it ends by itself within this many seconds."""
+        """Kill it with everything inside, unless it exits within `patience` seconds."""
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -99,9 +99,9 @@ def bubblewrap_version() -> str:
 
 
 def isolation(mounts: Sequence[Mount], devices: Sequence[str] = DEVICES) -> list[str]:
-    """Return the arguments for all that is the same in every mode: namespaces, environment, mounts, devices.
+    """Return the arguments shared by every mode: namespaces, environment, mounts, devices.
 
-    Bubblewrap cannot bind a device read-only, so that the launcher does that before any program starts.
+    Bubblewrap cannot bind a device read-only, so the launcher does that before any program starts.
     """
     arguments = [*_ISOLATION, "--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "sandbox"]
     for name, value in ENVIRONMENT.items():
@@ -116,8 +116,8 @@ def isolation(mounts: Sequence[Mount], devices: Sequence[str] = DEVICES) -> list
 def start(mounts: Sequence[Mount], control: int, identity: Identity, *, capable: bool, scratch_bytes: int) -> Started:
     """Start bubblewrap with the launcher as process 1 of the sandbox; `control` is the descriptor that it listens on.
 
-    `capable` keeps the one capability that makes mounts and further namespaces; without it there are no devices, and
-    `/tmp` is a tmpfs of `scratch_bytes` from the beginning. Raises SandboxError if this user cannot be taken on.
+    `capable` keeps the one capability that allows mounts and further namespaces; without it there are no devices, and
+    `/tmp` is a tmpfs of `scratch_bytes` from the beginning. Raises SandboxError if it cannot switch to the user.
     """
     arguments = [*isolation(mounts, DEVICES if capable else ()), "--setenv", "LD_BIND_NOW", "1", "--cap-drop", "ALL"]
     if capable:

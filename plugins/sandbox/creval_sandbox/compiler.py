@@ -1,4 +1,4 @@
-"""C++ programs: compiled within the sandbox too, once for each source, flags and compiler."""
+"""Compilation of C++ programs, also inside the sandbox, once for each source, flags and compiler."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Run = Callable[[Executable, bytes, Limits], CaseResult]
 
 
 class Compiler:
-    """Turns C++ sources into machine code. `run` runs one case within a sandbox that holds the compiler."""
+    """Compiles C++ sources to machine code. `run` runs one case inside a sandbox that contains the compiler."""
 
     def __init__(self, folder: Path, run: Run) -> None:
         self._folder = folder
@@ -44,7 +44,7 @@ class Compiler:
         self._version: str | None = None
 
     def version(self) -> str:
-        """Return the first line that the compiler says of itself. Raises MissingPartError, SandboxError."""
+        """Return the first line of the compiler's version output. Raises MissingPartError, SandboxError."""
         if self._version is None:
             result = self._drive(("--version",), b"")
             if not result.succeeded:

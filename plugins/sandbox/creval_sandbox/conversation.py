@@ -1,7 +1,7 @@
-"""The conversation with a watcher about one program: its cases go in, what they did comes out.
+"""The conversation with a watcher about one program: it receives cases and returns their results.
 
-Inputs go in and outputs come out through sealed or bounded files in memory, so nothing has to be read while a case
-runs, and the limit of bytes is the kernel's.
+Inputs and outputs are passed through sealed or bounded files in memory, so nothing has to be read while a case
+runs, and the kernel enforces the limit of bytes.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from creval_sandbox.inside.messages import OPEN, Ended, Gone, receive, send, spo
 
 __all__ = ["Conversation", "Ending", "Executable", "say"]
 
-_SETUP_SECONDS = 60.0  # the most that bubblewrap and an interpreter may take to start, on however busy a machine
+_SETUP_SECONDS = 60.0  # limit for starting bubblewrap and an interpreter, even on a busy machine
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _NEXT = b"next"
-_ERROR_BYTES = 64 << 10  # of standard error that are kept
+_ERROR_BYTES = 64 << 10  # most bytes kept of standard error
 
 
 @dataclass(frozen=True, slots=True)
 class Executable:
-    """What is handed to the sandbox: Python source or machine code, and the filter it runs under."""
+    """The input of the sandbox: Python source or machine code, and the filter under which it runs."""
 
     payload: bytes
     profile: Profile
@@ -40,7 +40,7 @@ class Executable:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a case did; `dirty` where it left files behind, `lost` where its watcher vanished."""
+    """The result of a case; `dirty` if it left files behind, `lost` if its watcher vanished."""
 
     result: CaseResult
     dirty: bool = False
@@ -56,7 +56,7 @@ def say(channel: socket.socket, packet: bytes, descriptors: Sequence[int], words
 
 
 class Conversation:
-    """About one program: opened once its surroundings stand, closed with them."""
+    """A conversation about one program: opened when its environment is ready, closed with it."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Conversation:
         words: Callable[[], str],
         more: Mapping[str, Any],
     ) -> None:
-        """Hand the program over, with `more` that its profile needs.
+        """Send the program, with the additional data `more` for its profile.
 
         Raises SandboxError, with the `words` of the other side if it has gone.
         """
@@ -125,7 +125,7 @@ def _setup(executable: Executable, limits: Limits) -> dict[str, Any]:
 
 
 def _lost(begin: float) -> Ending:
-    """The watcher vanished after the program had begun: whatever did that, it is held against the program."""
+    """Return the ending if the watcher vanished after the program began, which is attributed to the program."""
     result = CaseResult(None, None, b"", b"", StopReason.TAMPERED, 0.0, time.monotonic() - begin, 0)
     return Ending(result, lost=True)
 
@@ -147,7 +147,7 @@ def _result(last: Ended, outputs: Sequence[int], limits: Limits) -> CaseResult:
 
 
 def _stop(result: CaseResult, stopped: str | None, full: bool, limits: Limits) -> StopReason | None:
-    """Why the case ended, where it was not by itself. The first of several limits in the order of their certainty."""
+    """Return the limit that ended the case, or None. Of several limits, returns the most certain one."""
     if stopped is not None:
         return StopReason(stopped)
     if full or result.signal == signal.SIGXFSZ:
@@ -160,7 +160,7 @@ def _stop(result: CaseResult, stopped: str | None, full: bool, limits: Limits) -
 
 
 def _sealed(content: bytes, stack: ExitStack) -> int:
-    """A file in memory that nobody can change any more, read from its beginning."""
+    """Return a sealed file in memory that nobody can change, positioned at its beginning."""
     descriptor = os.memfd_create("sealed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, descriptor)
     view = memoryview(content)

@@ -1,8 +1,8 @@
-"""The filters of system calls (seccomp) as programs for the kernel's packet filter.
+"""The system call filters (seccomp) as BPF programs.
 
-Two hold at once, and the stricter answer counts. One is for everything within the sandbox, launcher and watchers
-included, and is installed once; the short other one is for the programs. The kernel asks a filter about every call
-there is when it is installed, so a long one for each case would cost more than all else that is done before it.
+Two filters are active at once, and the stricter answer counts. One is for everything inside the sandbox, including
+launcher and watchers, and is installed once; the other, a short one, is for the programs. At installation the kernel
+evaluates a filter for every system call, so a long one for each case would cost more than the rest of its setup.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Profile", "common_filter", "program_filter"]
 
 
 class Profile(StrEnum):
-    """What kind of program is run: by the interpreter, compiled, or the compiler itself."""
+    """The kind of program: interpreted, compiled, or the compiler itself."""
 
     PYTHON = "python"
     NATIVE = "native"
@@ -34,16 +34,16 @@ _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = (
     0x35,
     0x06,
 )  # BPF_LD|W|ABS, ALU|AND|K, JMP|JEQ|K, JMP|JGE|K, RET
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; of an argument the low half
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; for an argument, of its low half
 _SECOND_ARGUMENT, _FIFTH_ARGUMENT = 24, 48
-_PROGRAM, _EMPTY_PATH = 3, 0x1000  # the descriptor that a watcher has a program at; AT_EMPTY_PATH
+_PROGRAM, _EMPTY_PATH = 3, 0x1000  # the watcher's descriptor of the program; AT_EMPTY_PATH
 _KILL, _ALLOW, _REFUSE = 0x80000000, 0x7FFF0000, 0x00050000
 _THREAD = 0x00010000
 _NAMESPACES = 0x7E020080  # CLONE_NEWUSER, PID, NET, IPC, UTS, CGROUP, NS and TIME
 
 
 class _Assembly:
-    """Instructions in order; every rule leaves the number of the call in the accumulator."""
+    """Instructions in order; after every rule the accumulator contains the number of the call."""
 
     def __init__(self) -> None:
         self.code = b""
@@ -52,13 +52,13 @@ class _Assembly:
         self.code += struct.pack("=HBBI", operation, then, otherwise, value)
 
     def when(self, number: int | None, answer: int) -> None:
-        """Answer a call of that number."""
+        """Answer calls of that number."""
         if number is not None:
             self.add(_EQUAL, number, 0, 1)
             self.add(_RETURN, answer)
 
     def unless_argument(self, number: int | None, mask: int, wanted: int) -> None:
-        """Refuse a call of that number unless the first argument, under a mask, is what is wanted."""
+        """Refuse a call of that number unless the first argument, under a mask, equals `wanted`."""
         if number is None:
             return
         self.add(_EQUAL, number, 0, 5)
@@ -69,7 +69,7 @@ class _Assembly:
         self.add(_RETURN, _ALLOW)
 
     def unless_arguments(self, number: int | None, wanted: Sequence[tuple[int, int]]) -> None:
-        """Refuse a call of that number unless each (offset, half of an argument) is as wanted."""
+        """Refuse a call of that number unless every (offset, half of an argument) in `wanted` matches."""
         if number is None:
             return
         self.add(_EQUAL, number, 0, 2 * len(wanted) + 2)
@@ -91,10 +91,10 @@ class _Assembly:
 
 
 def common_filter(machine: str) -> bytes:
-    """Return the filter that holds within the whole sandbox, as an array of `struct sock_filter`.
+    """Return the filter of the whole sandbox, as an array of `struct sock_filter`.
 
-    Refused calls answer EPERM; calls younger than the table and `clone3` (whose flags no filter can read) ENOSYS, so
-    that libraries take the older way. Raises MissingPartError for a machine whose calls are not known.
+    Refused calls return EPERM; calls newer than the table and `clone3` (whose flags no filter can read) return ENOSYS,
+    so that libraries fall back to older calls. Raises MissingPartError for a machine whose calls are unknown.
     """
     out = _begun(machine)
     out.add(_AT_LEAST, FIRST_UNKNOWN, 0, 1)
@@ -111,11 +111,11 @@ def common_filter(machine: str) -> bytes:
 
 
 def program_filter(profile: Profile, machine: str, threads: bool = True, empty_path: int = 0) -> bytes:
-    """Return the second filter of a program: it refuses what its watcher may do, and the program may not.
+    """Return the second filter of a program, which refuses calls that its watcher may make and the program may not.
 
-    `threads` False refuses threads too. Machine code has to be executed once, after the filter holds: by the empty path
-    at the address `empty_path`, which the program never learns.
-    Raises MissingPartError for a machine whose calls are not known.
+    If `threads` is False, it also refuses threads. Machine code has to be executed once after the filter is active: by
+    the empty path at the address `empty_path`, which is never revealed to the program.
+    Raises MissingPartError for a machine whose calls are unknown.
     """
     refused = _REFUSE | errno.EPERM
     calls = {name: number_of(numbers, machine) for name, numbers in EXECUTION.items()}
@@ -149,7 +149,7 @@ def program_filter(profile: Profile, machine: str, threads: bool = True, empty_p
 
 
 def _begun(machine: str) -> _Assembly:
-    """A filter that has looked at the kind of machine, and holds the number of the call."""
+    """Return a filter that has checked the machine and loaded the number of the call."""
     if machine not in _ARCHITECTURES:
         raise MissingPartError(
             f"the sandbox does not know the system calls of {machine}",

@@ -1,4 +1,4 @@
-"""Runs every attack on this machine, and finds which were contained."""
+"""Run every attack on this machine, and report which were contained."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["CHECK_LIMITS", "Finding", "run_attack", "run_attacks"]
 CHECK_LIMITS = Limits(
     cpu_seconds=1.0, wall_seconds=3.0, memory_bytes=128 << 20, output_bytes=1 << 20, scratch_bytes=8 << 20
 )
-"""Memory that a slow machine hands out well within the time: an attack on one limit must not end at another."""
+"""Memory that a slow machine can allocate well within the time: an attack on one limit must not reach another."""
 
 _ENDED_BY_TIME = replace(CHECK_LIMITS, cpu_seconds=0.2, wall_seconds=1.0)
 _PATIENT = 30.0
-"""Wall seconds of an attack on another limit: on a busy machine it may get a processor late."""
+"""Wall seconds for attacks on other limits: a busy machine may schedule them late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Finding:
 
     @property
     def held(self) -> bool:
-        """Whether the sandbox withstood it."""
+        """Whether the sandbox contained it."""
         return self.attack.held(self.result)
 
     @property
@@ -46,7 +46,7 @@ class Finding:
 
 
 def run_attack(sandbox: BubblewrapSandbox, attack: Attack) -> Finding:
-    """Run one attack, with a neighbour before it where it looks for one. Raises SandboxError."""
+    """Run one attack, after a neighbour program if it looks for one. Raises SandboxError."""
     if attack.follows:
         sandbox.run_now(Program(NEIGHBOUR), [b""], CHECK_LIMITS)
     limits = CHECK_LIMITS
@@ -57,7 +57,7 @@ def run_attack(sandbox: BubblewrapSandbox, attack: Attack) -> Finding:
 
 
 def run_attacks(sandbox: BubblewrapSandbox) -> Iterator[Finding]:
-    """Run every attack in order, those of a language without a compiler here left out. Raises SandboxError."""
+    """Run every attack in order, except those in a language without a compiler here. Raises SandboxError."""
     for attack in ATTACKS:
         if attack.language is ProgramLanguage.PYTHON or has_compiler():
             yield run_attack(sandbox, attack)

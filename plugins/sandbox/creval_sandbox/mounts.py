@@ -1,4 +1,4 @@
-"""What of the machine can be seen from within: the interpreter, chosen libraries, the system's shared libraries."""
+"""The parts of the machine visible from inside: the interpreter, chosen libraries, the system's shared libraries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PACKAGES = Path("/libraries")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One read-only view of a file or folder, or a symbolic link; with neither, an empty folder that hides another."""
+    """A read-only view of a file or folder, or a symbolic link; with neither, an empty folder that hides another."""
 
     target: str
     source: Path | None = None
@@ -66,7 +66,7 @@ class Interpreter:
 
     @classmethod
     def own(cls) -> Interpreter:
-        """Return the one that runs creval, without its virtual environment. Raises MissingPartError."""
+        """Return the interpreter that runs creval, without its virtual environment. Raises MissingPartError."""
         library = Path(os.__file__).resolve().parent
         names = (Path(sys.base_prefix) / "bin" / library.name, Path(sys.executable))
         executable = next((path.resolve() for path in names if path.exists()), None)
@@ -80,13 +80,13 @@ class Interpreter:
 
     @classmethod
     def at(cls, executable: Path) -> Interpreter:
-        """Return another one, by its executable."""
+        """Return the interpreter with the given executable."""
         asking = [str(executable), "-I", "-S", "-c", "import os; print(os.__file__)"]
         found = subprocess.run(asking, capture_output=True, text=True, check=True).stdout
         return cls(executable.resolve(), Path(found.strip()).resolve().parent)
 
     def mounts(self) -> Iterable[Mount]:
-        """The interpreter and its standard library under /python, without the packages installed into it."""
+        """Return the interpreter and its standard library under /python, without the packages installed into it."""
         whole = self.library if self.library.parent == Path("/usr/lib") else self.library.parent
         yield Mount(str(_PYTHON / "lib" / whole.relative_to(self.library.parent)), whole)
         for folder in sorted(_installed(whole)):
@@ -95,7 +95,7 @@ class Interpreter:
 
 
 def _installed(library: Path) -> Iterator[Path]:
-    """The folders of installed packages below a standard library; what is in one of them is not looked at."""
+    """Yield the folders of installed packages below a standard library, without descending into them."""
     for folder, names, _ in os.walk(library):
         found = {"site-packages", "dist-packages"}.intersection(names)
         yield from (Path(folder, name) for name in found)
@@ -139,9 +139,9 @@ def has_compiler() -> bool:
 
 
 def _system() -> Iterable[Mount]:
-    """The system's shared libraries, without any Python of its own (whose packages could hold answers).
+    """Yield the system's shared libraries, without its Python (whose packages could contain answers).
 
-    Few mounts: each program's namespace copies them all.
+    There are few mounts, since each program's namespace copies them all.
     """
     triplet = Path(f"/usr/lib/{platform.machine()}-linux-gnu")
     for folder in (triplet if triplet.is_dir() else Path("/usr/lib"), Path("/usr/lib64")):
@@ -162,7 +162,7 @@ def _without_python(folder: Path) -> Iterable[Mount]:
 
 
 def _libraries() -> Iterable[Mount]:
-    """The chosen libraries with what they require, each package by itself."""
+    """Yield the chosen libraries with their requirements, one mount per package."""
     wanted, seen = list(library_versions()), set()
     while wanted:
         name = wanted.pop()
@@ -182,5 +182,5 @@ def _libraries() -> Iterable[Mount]:
 
 
 def _required(text: str) -> str:
-    """The name of the distribution in a requirement such as `mpmath<1.4,>=1.1.0`."""
+    """Return the name of the distribution in a requirement such as `mpmath<1.4,>=1.1.0`."""
     return next((text[:i] for i, letter in enumerate(text) if not (letter.isalnum() or letter in "-_.")), text)

@@ -14,7 +14,7 @@ __all__ = ["creval_components"]
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the sandbox, and what tasks that ask for programs are made of."""
+    """Register the sandbox, and the components of tasks that ask for programs."""
     registry.add(
         "sandbox",
         "bubblewrap",

@@ -1,4 +1,4 @@
-"""Finds out, before anything is run for real, how this machine can keep programs apart. Never with less isolation."""
+"""Probe, before any real run, how this machine can isolate programs; the isolation is never weakened."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ print(started)
 def find_manner(mode: str = "") -> Manner:
     """Return the best manner that works here: nested before plain, nobody before root. Probed once per process.
 
-    `mode` insists on `nested` or `plain`. Raises MissingPartError with what the system said and what can be done.
+    `mode` forces `nested` or `plain`. Raises MissingPartError with the system's message and a fix.
     """
     refusals: list[str] = []
     manner = next(find_manners(mode, refusals), None)
@@ -66,7 +66,7 @@ def find_manner(mode: str = "") -> Manner:
 
 
 def find_manners(mode: str = "", refusals: list[str] | None = None) -> Iterator[Manner]:
-    """Yield every manner that works here, best first; `refusals` takes what the system said of the others.
+    """Yield every manner that works here, best first; `refusals` collects the system's messages about the others.
 
     Raises MissingPartError if there is no bubblewrap.
     """
@@ -84,7 +84,7 @@ def find_manners(mode: str = "", refusals: list[str] | None = None) -> Iterator[
 
 
 def _tried(manner: Manner) -> Manner:
-    """Run a program through every limit. Raises SandboxError if one does not hold."""
+    """Run a program that tests every limit. Raises SandboxError if a limit is not enforced."""
     worker = Worker(manner, mounts())
     try:
         if not _run(worker, _HOLDS).succeeded:

@@ -1,4 +1,4 @@
-"""What a system says where it refuses a sandbox, and what the user can do about it."""
+"""Messages of systems that refuse a sandbox, and the fixes for the user."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _FIXES: Sequence[tuple[str, str]] = (
 
 
 def fix_of(words: str) -> str:
-    """Return what to do about a refusal, by the words of bubblewrap or of the kernel."""
+    """Return the fix for a refusal, given the message of bubblewrap or the kernel."""
     for sign, fix in _FIXES:
         if sign in words:
             return fix

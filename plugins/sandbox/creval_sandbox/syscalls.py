@@ -1,4 +1,4 @@
-"""System calls that a program has no business with, and their numbers on each kind of machine."""
+"""System calls that programs may not use, and their numbers on each kind of machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 __all__ = ["ARGUMENTS", "DENIED", "EXECUTION", "FIRST_UNKNOWN", "WATCHING", "Numbers", "number_of"]
 
 FIRST_UNKNOWN = 451
-"""Calls from this number on are younger than this table: they are answered as not implemented."""
+"""Calls from this number on are newer than this table and are answered as not implemented."""
 
 
 class Numbers(NamedTuple):
@@ -124,14 +124,14 @@ _LEFT_BEHIND = {
     "removexattr": Numbers(197, 14),
     "lremovexattr": Numbers(198, 15),
     "fremovexattr": Numbers(199, 16),
-    "mincore": Numbers(27, 232),  # tells which pages of a file some other case has read
+    "mincore": Numbers(27, 232),  # reveals which pages of a file another case has read
 }
 
 ARGUMENTS: Mapping[str, tuple[Numbers, tuple[int, ...]]] = {
     "fcntl": (Numbers(72, 25), (1024, 1036, 1038)),  # F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
     "ioctl": (Numbers(16, 29), (0x40086602, 0x401C5820)),  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
 }
-"""Calls that are refused with these second arguments: they change a file without changing any of its times."""
+"""Calls that are refused with these second arguments, since they change a file without changing any of its times."""
 
 DENIED: Mapping[str, Numbers] = {
     **_OTHER_PROCESSES,
@@ -142,7 +142,7 @@ DENIED: Mapping[str, Numbers] = {
 }
 
 WATCHING = ("mount", "pidfd_open", "setns", "unshare")
-"""Those of them that launcher and watchers need, and no program gets."""
+"""The refused calls that launcher and watchers need, and no program may use."""
 
 
 def number_of(numbers: Numbers, machine: str) -> int | None:

@@ -1,4 +1,4 @@
-"""One worker: a launcher in bubblewrap, started when it is needed and replaced after anything strange."""
+"""One worker: a launcher in bubblewrap, started when needed and replaced after any anomaly."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from creval_sandbox.mounts import PACKAGES, Mount, library_versions
 
 __all__ = ["Manner", "Worker"]
 
-# what most programs import; each further module makes every fork slower
+# modules that most programs import; each further module makes every fork slower
 _MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "random", "re", "typing")
-if sys.version_info >= (3, 13):  # whose interpreter prints an error by it
+if sys.version_info >= (3, 13):  # whose interpreter uses it to print errors
     _MODULES = (*_MODULES, "traceback")
 _LOWEST = 1 << 32
-_ADDRESS_BITS = {"x86_64": 46, "aarch64": 38}  # fewer than the kernel gives a process, on any of its settings
+_ADDRESS_BITS = {"x86_64": 46, "aarch64": 38}  # fewer than the kernel gives a process with any settings
 _PROGRAMS_A_LAUNCHER = 2000
 _PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How programs are kept apart on this machine, as probing found it.
+    """How programs are isolated on this machine, as found by probing.
 
-    `nested`: a launcher stays, and each program gets namespaces of its own within it; else one bubblewrap per program.
-    `capable`: the launcher may make mounts and namespaces; else there are no devices, and one bubblewrap per case.
-    `threads`: whether the kernel bounds the threads of a program, so that it may have some.
+    `nested`: a launcher stays, and each program gets separate namespaces inside it; else one bubblewrap per program.
+    `capable`: the launcher may create mounts and namespaces; else there are no devices, and one bubblewrap per case.
+    `threads`: whether the kernel limits the threads of a program; only then may it use threads.
     """
 
     identity: Identity
@@ -51,7 +51,7 @@ class Manner:
 
 
 class Worker:
-    """Runs one program at a time; not for several threads at once."""
+    """Runs one program at a time; not thread-safe."""
 
     def __init__(self, manner: Manner, mounts: Sequence[Mount]) -> None:
         self._manner = manner
@@ -65,8 +65,8 @@ class Worker:
     def run(self, executable: Executable, cases: Sequence[bytes], limits: Limits) -> list[CaseResult]:
         """Run one program on each case.
 
-        After a case that left files behind, or whose watcher vanished, the next one gets new surroundings.
-        Raises SandboxError if the program could not even be started, twice in a row.
+        After a case that left files behind, or whose watcher vanished, the next case gets a new environment.
+        Raises SandboxError if the program could not be started twice in a row.
         """
         results: list[CaseResult] = []
         failed_at = -1
@@ -96,13 +96,13 @@ class Worker:
         return program_filter(profile, self._machine, self._manner.threads, empty_path).hex()
 
     def _execution(self) -> dict[str, Any]:
-        """What executes machine code once: an address that no program can guess, and the filter that demands it."""
+        """Return the data to execute machine code once: an unguessable address, and the filter that requires it."""
         empty_path = _LOWEST + secrets.randbelow((1 << _ADDRESS_BITS[self._machine]) - _LOWEST)
         return {"filter": self._filter(Profile.NATIVE, empty_path), "empty_path": empty_path}
 
     @contextmanager
     def _surroundings(self, limits: Limits) -> Iterator[socket.socket]:
-        """Namespaces for one program, ready for its first case."""
+        """Yield the channel of new namespaces for one program, ready for its first case."""
         if not self._manner.nested:
             self.end()
             channel = self._start(limits.scratch_bytes)
@@ -143,7 +143,7 @@ class Worker:
         return control
 
     def _words(self) -> str:
-        """What bubblewrap complained of, once it has had time to end."""
+        """Return bubblewrap's error messages, after giving it time to exit."""
         if self._launcher is None:
             return ""
         started, _ = self._launcher
@@ -154,11 +154,11 @@ class Worker:
         return started.words() or f"bubblewrap ended with exit code {started.process.returncode}"
 
     def close(self) -> None:
-        """Let the launcher go: it ends by itself."""
+        """Release the launcher, which then exits by itself."""
         self.end(_PATIENCE_SECONDS)
 
     def end(self, patience: float = 0.0) -> None:
-        """Kill the launcher and whatever runs within it; the next program gets a new one."""
+        """Kill the launcher and everything inside it; the next program gets a new one."""
         if self._launcher is not None:
             started, control = self._launcher
             self._launcher = None
@@ -167,5 +167,5 @@ class Worker:
 
 
 def _pair() -> tuple[socket.socket, socket.socket]:
-    """Two connected sockets that keep messages apart."""
+    """Return two connected sockets that preserve message boundaries."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,4 +1,4 @@
-"""Puts together what is run: what the prompt began, and what the model made of it."""
+"""Assemble the program to run from the code in the prompt and the model's answer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _CPP_SIGNATURE = re.compile(r"^[^\n#/]*?\b(\w+)[ \t]*\([^;{}]*\)[^;{}()]*\{\s*\Z
 
 
 def assemble(header: str, answer: str, language: ProgramLanguage, entry: str = "") -> str:
-    """Return the program that is run: `answer` after what of `header` (the prompt's own code) it builds on.
+    """Return the program to run: `answer` after the parts of `header` (the code in the prompt) that it needs.
 
-    An answer that defines the header's last function (or `entry`) itself follows the header's imports and helpers; any
-    other continues the header's last line.
+    An answer that defines the header's last function (or `entry`) follows the header's imports and helpers; any
+    other answer continues the header's last line.
     """
     if not header.strip():
         return answer
@@ -38,15 +38,15 @@ def assemble(header: str, answer: str, language: ProgramLanguage, entry: str = "
 
 
 def future_first(program: str) -> str:
-    """Return a program with its imports from `__future__` before all else, where Python takes them alone."""
+    """Return a program with its `__future__` imports first, as Python requires."""
     found = _FUTURE.findall(program)
     return "\n".join([*dict.fromkeys(found), _FUTURE.sub("", program)]) if found else program
 
 
 def _continued(header: str, answer: str) -> str:
-    """Return header and answer in one, the answer indented where it lost that: its first line, or all of it.
+    """Return header and answer joined, with lost indentation of the answer restored: of its first line, or all of it.
 
-    Where a text follows the function that is no Python, the longest beginning counts that goes beyond the header.
+    If text that is not Python follows the function, the longest valid beginning that extends the header counts.
     """
     body = answer.strip("\n")
     lines = [line for line in body.split("\n") if line.strip()]

@@ -1,4 +1,4 @@
-"""Scorer `code`: does the program of an answer pass the doc's tests? The sandbox alone runs it."""
+"""Scorer `code`: whether the program in an answer passes the doc's tests. It runs only in the sandbox."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _CHECK = re.compile(r"^def[ \t]+check[ \t]*\(", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Scores `code`, 1 if the program passes every test, and `tests_passed`, the share of tests that it passes.
+    """Scores `code`, 1 if the program passes every test, and `tests_passed`, the share of passed tests.
 
-    `tests` is the field with the tests: a text (a module, one test), or a list of texts (each a test in a process of
-    its own). `entry_point` is the field with the name of the function that is asked for; tests that define
-    `check(candidate)` are called with it. `header` is the field with what the prompt begins of the program, `setup` one
-    with code that comes before everything. `seconds` of processor time and `memory` MiB are the limits of each test.
-    Of several answers to one call the mean counts, or with `reduce: best` the best one.
+    `tests` is the field with the tests: a text (a module, one test), or a list of texts (each a test in a separate
+    process). `entry_point` is the field with the name of the requested function; tests that define `check(candidate)`
+    are called with it. `header` is the field with the beginning of the program from the prompt, `setup` the field with
+    code before everything else. `seconds` of processor time and `memory` in MiB are the limits of each test. With
+    several answers to one call the mean counts, or with `reduce: best` the best one.
     """
 
     tests: str = "test"
@@ -41,7 +41,7 @@ class Code:
     reduce: str = "mean"
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be scored: a field that it lacks, tests that are none."""
+        """Return why a doc cannot be scored: a missing field or invalid tests; None if it can."""
         for name in filter(None, (self.entry_point, self.header)):
             if not isinstance(fields.get(name), str):
                 return f"it has no text in the field {name!r}; it has {', '.join(fields)}"
@@ -100,7 +100,7 @@ class Code:
 
 
 def _details(results: Sequence[TestResult]) -> Mapping[str, Any]:
-    """Return what is kept of a program: the verdict, that of the first test which it fails, with the error."""
+    """Return the recorded details of a program: the verdict of the first failed test, with the error."""
     failed = [each for each in results if each.verdict is not CodeVerdict.PASSED]
     first = failed[0] if failed else TestResult(CodeVerdict.PASSED)
     details = {"verdict": first.verdict.value, "tests": len(results), "passed": len(results) - len(failed)}

@@ -1,8 +1,8 @@
-"""Runs a program on its tests in the sandbox, and reads what came of it.
+"""Run a program on its tests in the sandbox, and read the verdicts.
 
-A program passes where its tests ran to their end, not where it ended with exit code 0: it could end before them. The
-harness says so by a word that it reads after the tests. Tests run in the program's own process, as those of HumanEval
-and MBPP do: a program that was written against this harness can pass it, one that ends early or prints cannot.
+A program passes if its tests ran to their end. Exit code 0 is not enough, since it could exit before them, so the
+harness confirms the end with a word that it reads after the tests. Tests run in the program's process, as in HumanEval
+and MBPP: a program written to defeat this harness can pass, one that exits early or prints cannot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHOWN = 200
 
 
 class CodeVerdict(StrEnum):
-    """What came of a program on one test."""
+    """The verdict on a program for one test."""
 
     PASSED = "passed"
     WRONG = "wrong_answer"
@@ -37,7 +37,7 @@ class CodeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """The verdict on one test, and the error in words where there was one."""
+    """The verdict on one test, and the error message if there was one."""
 
     verdict: CodeVerdict
     error: str = ""
@@ -129,7 +129,7 @@ int main() {{
 async def run_tests(
     sandbox: Sandbox, program: str, tests: Sequence[str], language: ProgramLanguage, limits: Limits
 ) -> Sequence[TestResult]:
-    """Run a program on each test, each in a process of its own; return one result for each, in order."""
+    """Run a program on each test in a separate process; return one result per test, in order."""
     words = [secrets.token_hex(16) for _ in tests]
     if language is ProgramLanguage.CPP:
         found = [

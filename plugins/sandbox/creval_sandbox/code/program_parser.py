@@ -1,4 +1,4 @@
-"""Parser `program`: answer -> the program in it, as the model wrote it."""
+"""Parser `program`: the program in an answer, as the model wrote it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _DEFINES = {
 class ProgramParser:
     """Reads the last fenced block that defines a function or class, else the last block.
 
-    Without a block, Python is what of the answer is Python, from its first import or definition where prose precedes
-    it; an answer that begins with indented lines, and C++, is taken whole. With `form: completion` every answer is:
-    it continues the prompt.
+    Without a block, a Python program is the valid Python in the answer, from its first import or definition if prose
+    precedes it; an answer that begins with indented lines, or in C++, is used whole. With `form: completion` every
+    answer is used whole, since it continues the prompt.
     """
 
     language: str = "python"
@@ -47,12 +47,12 @@ class ProgramParser:
         found = find_python(text, _DEFINES[language])
         if found is not None:
             return Parsed(found, route="program/fenced" if blocks else "program/found")
-        if blocks:  # no Python: the sandbox says so of it
+        if blocks:  # not Python: the sandbox reports it
             return Parsed(blocks[0], route="program/fenced")
         return Parsed.failure("no Python program")
 
 
 def _is_indented(text: str) -> bool:
-    """Whether the first line that is not blank is indented, as the rest of a function is."""
+    """Return whether the first line that is not blank is indented, like the body of a function."""
     first = next((line for line in text.split("\n") if line.strip()), "")
     return first[:1] in (" ", "\t")

@@ -1,6 +1,6 @@
-"""Finds the program in an answer: in fenced blocks, and the longest beginning of a text that is Python.
+"""Find the program in an answer: in fenced blocks, or as the longest beginning of a text that is Python.
 
-Other distributions may import these names; how a program is found may improve in a minor version.
+Other distributions may import these names; the way to find a program may improve in a minor version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["fenced_blocks", "find_python", "longest_python", "parse_python"]
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _BEGINS = re.compile(r"^(?:import |from |def |class |@|async def )", re.MULTILINE)
-_ONE_BY_ONE = 64  # lines that are removed one by one, before the steps grow
+_ONE_BY_ONE = 64  # lines that are removed one by one before the steps grow
 
 
 def fenced_blocks(text: str, wanted: re.Pattern[str]) -> Sequence[str]:
@@ -27,8 +27,8 @@ def fenced_blocks(text: str, wanted: re.Pattern[str]) -> Sequence[str]:
 def find_python(text: str, wanted: re.Pattern[str]) -> str | None:
     """Return the Python program of an answer as written, or None.
 
-    Of several fenced blocks the last one with `wanted` counts, else the last one. Its longest beginning that is Python
-    is returned (an answer may be cut), or a shorter one if the cut is inside a statement of more than 64 lines.
+    Of several fenced blocks the last one with `wanted` counts, else the last one. Returns its longest beginning that is
+    Python (an answer may be cut), or a shorter one if the cut is inside a statement of more than 64 lines.
     """
     begin = _BEGINS.search(text)
     candidates = fenced_blocks(text, wanted) or ([text, text[begin.start() :]] if begin else [text])
@@ -36,10 +36,10 @@ def find_python(text: str, wanted: re.Pattern[str]) -> str | None:
 
 
 def longest_python(block: str) -> str | None:
-    """Return the longest run of whole lines from the beginning that is Python and does something, or None.
+    """Return the longest run of whole lines from the beginning that is Python with an effect, or None.
 
-    If Python finds only the end faulty (a `try` that was cut, decorators without a function), lines are removed one by
-    one; after 64 of them each step removes an eighth of the rest, so that the time is proportional to the length.
+    If only the end is invalid (a `try` that was cut, decorators without a function), lines are removed one by
+    one; after 64 of them each step removes an eighth of the rest, so that the time is linear in the length.
     """
     lines = block.strip("\n").split("\n")
     if lines[0][:1] in (" ", "\t"):
@@ -51,7 +51,7 @@ def longest_python(block: str) -> str | None:
         if tree is not None:
             return source if any(not _says_nothing(node) for node in tree.body) else None
         step = 1 if tries < _ONE_BY_ONE else max(1, end // 8)
-        end = min(end, line) - step  # any text that contains the faulty line is faulty, too
+        end = min(end, line) - step  # any text that contains the faulty line is also faulty
         tries += 1
     return None
 
@@ -86,6 +86,6 @@ def _tree(source: str) -> ast.Module:
 
 
 def _says_nothing(node: ast.stmt) -> bool:
-    """Whether a statement is only a word, number or comparison: prose that is valid Python, without effect as code."""
+    """Return whether a statement is only a word, number or comparison: prose that is valid Python without effect."""
     active = (ast.Call, ast.Await, ast.Yield)
     return isinstance(node, ast.Expr) and not any(isinstance(part, active) for part in ast.walk(node))

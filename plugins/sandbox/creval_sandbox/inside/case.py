@@ -1,7 +1,7 @@
-"""One case: a forked process limits itself, and then becomes the program. Nothing here returns.
+"""One case: a forked process limits itself, and then becomes the program. No function here returns.
 
-Whatever these few lines touch is copied for each case, so they touch little: a module that no program needs is not
-imported, and what can be done in the launcher or the watcher is done there.
+All memory that this code touches is copied for each case, so it touches little: it imports no module that programs do
+not need, and the launcher or the watcher does as much as possible.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ OUT_OF_MEMORY = 86
 """The exit code of a Python program that ended by a MemoryError that it did not catch."""
 
 _PROGRAM, _COMPILED, BEGUN = PLACES = (3, 4, 5)
-"""Where a watcher has the program, the file for what it is compiled to, and that whose first byte says: it begins."""
+"""A watcher's descriptors of the program, of the file for its compiled code, and of the file that marks its start."""
 
-_HEAD = 8  # bytes for the length of what is kept
+_HEAD = 8  # bytes for the length of the stored code
 _OWN_PROCESSES = 8  # of the same user within the sandbox, in addition to the program's threads
 _MOST_DESCRIPTORS = 1 << 16
 
 
 def make_ready(libraries: Sequence[str]) -> None:
-    """Do in the launcher what every program inherits: limits that are the same for all, and a fresh `__main__`."""
+    """Set up in the launcher what every program inherits: the common limits, and a fresh `__main__`."""
     for name in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
         resource.setrlimit(name, (0, 0))
     sys.modules["__main__"] = types.ModuleType("__main__")
@@ -41,7 +41,7 @@ def make_ready(libraries: Sequence[str]) -> None:
 
 
 def limit(setup: dict[str, Any]) -> None:
-    """Do in the watcher what every case inherits: the program's limits, but for processor time."""
+    """Set in the watcher what every case inherits: the program's limits, except processor time."""
     stack = setup["stack_bytes"]
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     if most != resource.RLIM_INFINITY:
@@ -59,7 +59,7 @@ def limit(setup: dict[str, Any]) -> None:
 
 
 def become(setup: dict[str, Any], filter_: kernel.Filter) -> NoReturn:
-    """Turn this process into the program. What is written at `BEGUN` says that only the program's own doing is left."""
+    """Turn this process into the program. The byte written to `BEGUN` marks that only the program runs from then on."""
     try:
         os.closerange(BEGUN + 1, _MOST_DESCRIPTORS)
         whole_seconds = int(setup["cpu_seconds"]) + 1  # the watcher's clock is finer; this one is the backstop
@@ -79,7 +79,7 @@ def _execute(empty_path: int) -> NoReturn:
     try:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         kernel.execute_descriptor(_PROGRAM, empty_path)
-    finally:  # it returns only where the kernel refuses
+    finally:  # it returns only if the kernel refuses
         os._exit(127)
 
 
@@ -100,17 +100,17 @@ def _interpret() -> NoReturn:
 
 
 def _report(error: BaseException) -> None:
-    """Say on standard error what an interpreter says; a hook of the program that fails changes nothing."""
+    """Print the error to standard error like an interpreter; a failing hook of the program has no effect."""
     try:
         if error.__traceback__ is not None:
-            error.__traceback__ = error.__traceback__.tb_next  # without this file's own frame
+            error.__traceback__ = error.__traceback__.tb_next  # without the frame of this file
         sys.excepthook(type(error), error, error.__traceback__)
     except BaseException:
         return
 
 
 def _code() -> types.CodeType:
-    """The program compiled, by this case or by an earlier one; nothing of the program has run when it is kept."""
+    """Return the compiled program, from this or an earlier case; it is stored before any of the program runs."""
     kept = _read(_COMPILED)
     if kept and len(kept) == _HEAD + int.from_bytes(kept[:_HEAD], "little"):
         code: types.CodeType = marshal.loads(kept[_HEAD:])
@@ -119,7 +119,7 @@ def _code() -> types.CodeType:
         made = marshal.dumps(code)
         if len(made) + _HEAD < resource.getrlimit(resource.RLIMIT_FSIZE)[0]:
             os.pwrite(_COMPILED, made, _HEAD)
-            # last: a case that was cut short keeps nothing
+            # written last, so that an interrupted case stores nothing
             os.pwrite(_COMPILED, len(made).to_bytes(_HEAD, "little"), 0)
     os.close(_PROGRAM)
     os.close(_COMPILED)
@@ -131,7 +131,7 @@ def _read(descriptor: int) -> bytes:
 
 
 def _exit_code(value: object) -> int:
-    """What `sys.exit(value)` means to the system."""
+    """Return the exit code of `sys.exit(value)`."""
     if value is None:
         return 0
     if isinstance(value, int):
@@ -141,7 +141,7 @@ def _exit_code(value: object) -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """End as an interpreter does: wait for threads, run what was registered, flush; but tear nothing down."""
+    """Exit as an interpreter does: wait for threads, run exit handlers, flush; but skip the teardown."""
     try:
         if threading := sys.modules.get("threading"):
             threading._shutdown()

@@ -1,4 +1,4 @@
-"""The system calls that Python has no function for. Each raises OSError where the kernel refuses."""
+"""System calls without a function in Python. Each raises OSError if the kernel refuses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
     "processor_clock",
 ]
 
-# PyDLL keeps the interpreter's lock during the call, which a clone must not let go of
+# PyDLL keeps the interpreter's lock during the call, which must not be released during a clone
 _libc = ctypes.PyDLL(None, use_errno=True)
 _map = _libc.mmap
 _map.restype = ctypes.c_void_p
@@ -43,7 +43,7 @@ _PAGE = 4096
 _EMPTY_PATH = 0x1000
 
 
-_CLONE_NUMBER = ctypes.c_long(_CLONE.get(os.uname().machine, -1))  # of another machine no filter could be made
+_CLONE_NUMBER = ctypes.c_long(_CLONE.get(os.uname().machine, -1))  # other machines have no filter anyway
 _SLEEP = ctypes.cast(_libc.pause, ctypes.c_void_p)
 _STACK_BYTES = 1 << 14
 _EXECVEAT_NUMBER = ctypes.c_long({"x86_64": 322, "aarch64": 281}.get(os.uname().machine, -1))
@@ -66,10 +66,10 @@ def _prctl(option: int, value: int, what: str, more: object = _ZERO) -> int:
 
 
 def clone(namespaces: int = 0) -> int:
-    """Fork, returning as `os.fork` does, without what Python does after a fork.
+    """Fork, returning as `os.fork` does, without Python's work after a fork.
 
-    That is needless for a process of one thread, costs a millisecond, and would seed the module `random` anew: without
-    it a program's random numbers are the same in every run.
+    That work is unnecessary for a process with one thread, costs a millisecond, and would reseed the module `random`:
+    without it a program's random numbers are the same in every run.
     """
     flags = ctypes.c_ulong(namespaces | signal.SIGCHLD)
     return _check(_libc.syscall(_CLONE_NUMBER, flags, _ZERO, _ZERO, _ZERO, _ZERO), "clone")
@@ -81,22 +81,22 @@ def clone_into_namespaces() -> int:
 
 
 def mount_scratch(path: str, size: int, files: int) -> None:
-    """Mount an empty tmpfs of at most `size` bytes and `files` files. Reading it changes no time of access."""
+    """Mount an empty tmpfs of at most `size` bytes and `files` files. Reading it changes no access times."""
     options = f"size={size},nr_inodes={files},mode=1777".encode()
     flags = ctypes.c_ulong(_NO_SUID | _NO_DEVICES | _NO_ACCESS_TIMES)
     _check(_libc.mount(b"tmpfs", path.encode(), b"tmpfs", flags, options), f"mount {path}")
 
 
 def make_read_only(path: str) -> None:
-    """Remount a bind read-only, with its other flags: a device can be written to, and nothing about it changed."""
+    """Remount a bind read-only, with its other flags: a device can be written to, but not its metadata."""
     flags = ctypes.c_ulong(_READ_ONLY | _REMOUNT | _BIND | (os.statvfs(path).f_flag & _KEPT))
     _check(_libc.mount(None, path.encode(), None, flags, None), f"mount {path} read-only")
 
 
 class ProcessSpaces:
-    """Gives each case a process namespace of its own, so that process ids say nothing about the cases before it.
+    """Gives each case a separate process namespace, so that process ids reveal nothing about earlier cases.
 
-    Process 1 of it only sleeps. It shares this process's memory, so that making it copies nothing; it runs no Python.
+    Its process 1 only sleeps. It shares this process's memory, so that creating it copies nothing; it runs no Python.
     """
 
     def __init__(self) -> None:
@@ -115,13 +115,13 @@ class ProcessSpaces:
         return pid
 
     def end(self) -> None:
-        """Kill and reap whatever is left in the namespace of the last case, which has been reaped."""
+        """Kill and reap all remaining processes in the namespace of the last case, which has been reaped."""
         os.kill(self._sleeper, signal.SIGKILL)
         os.waitpid(self._sleeper, 0)
 
 
 def drop_capabilities() -> None:
-    """Give up every capability for good, the ambient ones included, and check that none is left."""
+    """Drop every capability permanently, including the ambient ones, and check that none is left."""
     _check(_libc.capset(_HEADER, _NO_CAPABILITIES), "capset")
     left = (ctypes.c_uint32 * 6)()
     _check(_libc.capget(_HEADER, left), "capget")
@@ -130,14 +130,14 @@ def drop_capabilities() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """No program executed from here on gains privileges."""
+    """Prevent programs executed from now on from gaining privileges."""
     _prctl(_SET_NO_NEW_PRIVS, 1, "no_new_privs")
     if _prctl(_GET_NO_NEW_PRIVS, 0, "no_new_privs") != 1:
         raise PermissionError("no_new_privs does not hold")
 
 
 def hide_memory() -> None:
-    """No other process of this user may look into this one's memory."""
+    """Prevent other processes of this user from reading this process's memory."""
     _prctl(_SET_DUMPABLE, 0, "dumpable")
 
 
@@ -149,12 +149,12 @@ class Filter:
         self._reference = ctypes.byref(self._program)
 
     def install(self) -> None:
-        """Filter the calls of this process and its children for good."""
+        """Filter the calls of this process and its children permanently."""
         _prctl(_SET_SECCOMP, _FILTER, "seccomp", self._reference)
 
 
 def map_zeros(address: int) -> None:
-    """Map a page of zeros that holds `address`; the page must be free."""
+    """Map a page of zeros that contains `address`; the page must be free."""
     flags = _PRIVATE_ANONYMOUS | _NO_REPLACEMENT
     start = ctypes.c_void_p(address - address % _PAGE)
     if _map(start, ctypes.c_size_t(_PAGE), _READ, flags, -1, ctypes.c_long(0)) != start.value:
@@ -162,7 +162,7 @@ def map_zeros(address: int) -> None:
 
 
 def execute_descriptor(descriptor: int, empty_path: int) -> None:
-    """Become the program that a descriptor holds. `empty_path` is the address that the filter demands."""
+    """Execute the program of a descriptor. `empty_path` is the address that the filter requires."""
     arguments, environment = (ctypes.c_char_p * 2)(b"program", None), (ctypes.c_char_p * 1)(None)
     path, flags = ctypes.c_void_p(empty_path), ctypes.c_long(_EMPTY_PATH)
     _check(_libc.syscall(_EXECVEAT_NUMBER, ctypes.c_long(descriptor), path, arguments, environment, flags), "execveat")

@@ -1,7 +1,7 @@
-"""Waits inside the sandbox with a running interpreter, and gives each program separate namespaces.
+"""Wait inside the sandbox with a running interpreter, and give each program separate namespaces.
 
-It is handed descriptors only: no program, input or result is ever in its memory. Where nested namespaces are
-refused (`nested` false) it serves a single program itself; where it may hold no capability (`capable` false), one case.
+The launcher gets only descriptors: no program, input or result is ever in its memory. If nested namespaces are
+refused (`nested` false) it serves a single program itself; if it has no capability (`capable` false), one case.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _OUTSIDE = PLACES[-1] + 1
-"""The descriptor of the channel to the outside, above all those that are handed to a case."""
+"""The descriptor of the channel to the outside, above all descriptors of a case."""
 
 
 def main(descriptor: int) -> None:
@@ -55,7 +55,7 @@ def _opened(descriptor: int) -> socket:
 
 
 def _close_in(setup: dict[str, Any]) -> None:
-    """Do what every program inherits, and look at its surroundings. Raises OSError."""
+    """Set up what every program inherits, and check the environment. Raises OSError."""
     kernel.hide_memory()
     kernel.forbid_new_privileges()
     kernel.Filter(bytes.fromhex(setup["common"])).install()
@@ -69,7 +69,7 @@ def _close_in(setup: dict[str, Any]) -> None:
 
 
 def _warm(setup: dict[str, Any]) -> None:
-    """Do once what every program needs: imports, the compiler's types, what `site` adds to the builtins (`exit`)."""
+    """Do once what every program needs: imports, the compiler's types, and the builtins from `site` (`exit`)."""
     for name in setup["modules"]:
         importlib.import_module(name)
     site.setquit()
@@ -78,7 +78,7 @@ def _warm(setup: dict[str, Any]) -> None:
     compile("", "warm", "exec")
     for number in (signal.SIGINT, signal.SIGCHLD, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.environ.pop("LD_BIND_NOW", None)  # which was for this process: no fork has to look up functions again
+    os.environ.pop("LD_BIND_NOW", None)  # only for this process: forks need not resolve functions again
     sys.path.remove("/sandbox")
     make_ready(setup["libraries"])
     gc.collect()
@@ -98,7 +98,7 @@ def _serve(outside: socket, filters: dict[str, kernel.Filter]) -> None:
 
 
 def _hand_over(outside: socket, descriptor: int, filters: dict[str, kernel.Filter]) -> None:
-    """Start a watcher for a program in its own namespaces; it has the program's channel in place of the launcher's."""
+    """Start a watcher for a program in separate namespaces, with the program's channel instead of the launcher's."""
     try:
         pid = kernel.clone_into_namespaces()
     except OSError as error:

@@ -1,6 +1,6 @@
 """Messages between the outside, the launcher and the watchers: one packet each, with descriptors.
 
-What the outside says is JSON; what it is answered has a fixed form, which nothing from within can make ambiguous.
+Messages from the outside are JSON; answers have a fixed form, which nothing inside can make ambiguous.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["OPEN", "Ended", "Gone", "receive", "send", "spoken"]
 
 OPEN = b"open"
-"""The answer of a watcher whose surroundings stand; any other answer is what failed."""
+"""The answer of a watcher whose environment is ready; any other answer says what failed."""
 
 _LARGEST = 1 << 16
 _DESCRIPTOR = struct.Struct("i")
 _DESCRIPTORS = 8
-_SPACE = 16 + _DESCRIPTORS * _DESCRIPTOR.size  # of one control message that holds so many
-# of Linux; the module `socket`, which names them, makes every fork slower
+_SPACE = 16 + _DESCRIPTORS * _DESCRIPTOR.size  # size of one control message with that many descriptors
+# constants of Linux; importing the module `socket` for them would make every fork slower
 _SOL_SOCKET, _SCM_RIGHTS, _NO_SIGNAL, _CLOSE_ON_EXEC = 1, 1, 0x4000, 0x40000000
 _ENDED = struct.Struct("=iBddQ??")
 _STOPS = (None, "cpu_time", "wall_time")
@@ -33,11 +33,11 @@ class Gone(Exception):
 
 
 class Ended(NamedTuple):
-    """What a watcher says of a case that has ended.
+    """A watcher's report on a case that has ended.
 
     `status` is an exit code, or a signal's number below zero; `stop` the limit at which it was killed (`cpu_time`,
     `wall_time` or None); times in seconds; `memory` in bytes; `dirty` whether it changed its folder; `started` whether
-    it came as far as the program's first instruction.
+    it reached the program's first instruction.
     """
 
     status: int
@@ -54,7 +54,7 @@ class Ended(NamedTuple):
 
     @classmethod
     def unpacked(cls, packet: bytes) -> Ended:
-        """Return what a packet says. Raises ValueError if it is none."""
+        """Return the report in a packet. Raises ValueError if it is malformed."""
         try:
             status, stop, *rest = _ENDED.unpack(packet)
             return cls(status, _STOPS[stop], *rest)
@@ -63,7 +63,7 @@ class Ended(NamedTuple):
 
 
 def send(channel: socket, packet: bytes, descriptors: Sequence[int] = ()) -> None:
-    """Send one message. Raises OSError if nobody listens any more."""
+    """Send one message. Raises OSError if the other side has closed."""
     passed = b"".join(map(_DESCRIPTOR.pack, descriptors))
     channel.sendmsg([packet], [(_SOL_SOCKET, _SCM_RIGHTS, passed)] if passed else [], _NO_SIGNAL)
 
@@ -77,5 +77,5 @@ def receive(channel: socket) -> tuple[bytes, list[int]]:
 
 
 def spoken(content: Mapping[str, Any]) -> bytes:
-    """Return what the outside says as a packet."""
+    """Return a message from the outside as a packet."""
     return json.dumps(content).encode()

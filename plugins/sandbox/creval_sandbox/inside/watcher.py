@@ -1,8 +1,8 @@
-"""Watches the cases of one program: process 1 of the program's own namespaces.
+"""Watch the cases of one program, as process 1 of the program's namespaces.
 
-It never reads the program or its input; it holds descriptors and clocks. What a case does cannot reach it: a case has a
-process namespace of its own, or its signals to process 1 are ignored; the watcher's memory is closed, and it uses none
-of a case's descriptors.
+The watcher never reads the program or its input; it has only descriptors and clocks. A case cannot affect it: a case
+has a separate process namespace, or its signals to process 1 are ignored; the watcher's memory is not readable, and it
+uses none of a case's descriptors.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["watch"]
 
 _SCRATCH = "/tmp"
 _FILES = 4096
-_SHORTEST = 0.01  # seconds between two looks at a running program's clock
+_SHORTEST = 0.01  # seconds between two checks of a running program's clock
 
 
 def watch(outside: socket, filters: Mapping[str, kernel.Filter], capable: bool) -> None:
     """Serve one program: its description, then case by case, until the other side hangs up.
 
-    `capable` False: there is no capability to make namespaces with, so that every case leaves its surroundings changed.
+    `capable` False: there is no capability to create namespaces, so every case leaves a changed environment.
     """
     try:
         packet, descriptors = receive(outside)
@@ -70,10 +70,10 @@ def watch(outside: socket, filters: Mapping[str, kernel.Filter], capable: bool) 
 
 
 def _close_in(capable: bool, scratch_bytes: int) -> None:
-    """Make the program's surroundings, and check that they are its own. Raises OSError."""
+    """Create the program's environment, and check that it is isolated. Raises OSError."""
     if capable:
         kernel.mount_scratch(_SCRATCH, scratch_bytes, _FILES)
-        os.utime(_SCRATCH, (0, 0))  # whatever a case does, however soon, moves its times
+        os.utime(_SCRATCH, (0, 0))  # so that any change by a case, however early, changes the times
     kernel.hide_memory()
     os.chdir(_SCRATCH)
     if os.getpid() != 1:
@@ -81,14 +81,14 @@ def _close_in(capable: bool, scratch_bytes: int) -> None:
 
 
 def _look() -> tuple[int, ...]:
-    """Return what shows whether the scratch folder has changed: its mode, owner, size and times."""
+    """Return the state of the scratch folder, to detect changes: its mode, owner, size and times."""
     seen = os.stat(_SCRATCH)  # noqa: PTH116 - pathlib is not imported in here
     times = (seen.st_atime_ns, seen.st_mtime_ns, seen.st_ctime_ns)
     return seen.st_mode, seen.st_nlink, seen.st_uid, seen.st_gid, seen.st_size, *times
 
 
 def _ended(outside: socket, pid: int, setup: dict[str, Any], begin: float) -> Ended:
-    """Watch one case to its end, and return what it did. Raises Gone if the other side hung up meanwhile."""
+    """Watch one case to its end, and return the report. Raises Gone if the other side hung up meanwhile."""
     handle = os.pidfd_open(pid)
     try:
         stop = _wait(outside, handle, kernel.processor_clock(pid), setup, begin)
@@ -110,7 +110,7 @@ def _ended(outside: socket, pid: int, setup: dict[str, Any], begin: float) -> En
 
 
 def _wait(outside: socket, handle: int, clock: int, setup: dict[str, Any], begin: float) -> str | None:
-    """Wait for a case's end, or until it reaches a limit. Returns `cpu_time`, `wall_time` or None. Raises Gone."""
+    """Wait until a case ends or reaches a limit. Return `cpu_time`, `wall_time` or None. Raises Gone."""
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     poll.register(outside, select.POLLIN)

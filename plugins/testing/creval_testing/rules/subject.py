@@ -163,7 +163,7 @@ class Subject:
             self._open.popitem()[1].close()
 
     def played(self, task: Task, baseline: str) -> Mapping[str, Any]:
-        """Return a baseline's results on the first docs, played once. Raises NotExaminedError without a role's model."""
+        """Return a baseline's result on the first docs, played once. Raises NotExaminedError if a role has none."""
         free = [role for role in task.roles if role not in self.roles]
         if free:
             what = f"no model for its role {free[0]} here: name one under `roles`"
