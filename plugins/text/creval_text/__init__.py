@@ -1,1 +1,1 @@
-"""Texts: how near an answer is to a reference, and whether it keeps the rules that it was given."""
+"""Scores of texts: similarity to a reference, and compliance with rules."""

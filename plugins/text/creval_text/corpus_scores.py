@@ -1,4 +1,4 @@
-"""`creval analyse corpus-scores`: BLEU and chrF of all answers of a run together, as papers on translation do."""
+"""`creval analyse corpus-scores`: corpus BLEU and chrF over all answers of a run, as in papers on translation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COLUMNS = ("model", "task", "answers", "of them failed", "BLEU", "chrF")
 
 
 class _Pair(NamedTuple):
-    """An answer and the texts that it is compared with."""
+    """An answer and its reference texts."""
 
     answer: str
     texts: Sequence[str]
@@ -34,9 +34,9 @@ class _Pair(NamedTuple):
 class CorpusScores:
     """Kind `analysis`: sacrebleu's corpus scores of runs, task by task, with the signatures of both metrics.
 
-    The answer is what the task's parsers read, where that is a text, else what the model said. An answer that failed
-    counts as an empty one, an errored sample is left out. Of several answers of a sample the first counts; conditions
-    and repeats are pooled.
+    The answer is the parsed value if it is a text, else the model's output. An answer that failed counts as an empty
+    one; errored samples are left out. Of several answers of a sample the first counts; conditions and repeats are
+    pooled.
     """
 
     def options(self) -> Sequence[FieldSpec]:
@@ -74,7 +74,7 @@ class CorpusScores:
 
 
 def _pairs(run: Run, task: str, field: str) -> tuple[list[_Pair], int]:
-    """Return the answers of a task with their texts, and how many of them are failed ones."""
+    """Return the answers of a task with their texts, and the number of failed answers."""
     found, failed = [], 0
     for sample, score in _counted(run, task):
         given = sample.doc.get(field)

@@ -18,7 +18,7 @@ _ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 
 
 def _limit(given: Given, number: str, relation: str = "relation") -> dict[str, int]:
-    """Return the limits of a number: `at least` it, or `less than` it."""
+    """Return the limits for a number: `at least` or `less than`."""
     return {"min": int(given[number])} if given[relation] == "at least" else {"max": int(given[number]) - 1}
 
 
@@ -62,11 +62,11 @@ INSTRUCTIONS: Mapping[str, Callable[[Given], Any]] = {
     "change_case:english_lowercase": lambda _: _english("lower"),
     "punctuation:no_comma": lambda _: {"contains_none": ","},
 }
-"""What each of IFEval's 25 instructions is as a rule, by its arguments."""
+"""The rule for each of IFEval's 25 instructions, as a function of its arguments."""
 
 
 def rule_of(name: str, arguments: Mapping[str, Any] | None) -> Rule:
-    """Return an instruction of IFEval as a rule. Raises UsageError for one that is unknown, or lacks an argument."""
+    """Return an instruction of IFEval as a rule. Raises UsageError if it is unknown or an argument is missing."""
     make = INSTRUCTIONS.get(name)
     if make is None:
         close = nearest(str(name), [*INSTRUCTIONS], 1)

@@ -1,4 +1,4 @@
-"""Which language a text is in, by langdetect: the same answer every time."""
+"""Language detection by langdetect, made deterministic."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ LANGUAGES = frozenset(
         "zh-tw",
     ]
 )
-"""The languages that langdetect knows."""
+"""The languages that langdetect supports."""
 _MOST_CHARACTERS = 20_000
 
 
 def detected_language(text: str) -> str | None:
-    """Return the code of a text's likeliest language, None if it has no letters to tell it by."""
+    """Return the code of a text's most probable language, or None if the text has no letters."""
     from langdetect.lang_detect_exception import LangDetectException
 
     detector = _factory().create()
@@ -88,6 +88,6 @@ def _factory() -> Any:
     from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 
     factory = DetectorFactory()
-    factory.seed = 0  # it draws at random otherwise
+    factory.seed = 0  # langdetect is random otherwise
     factory.load_profile(PROFILES_DIRECTORY)
     return factory

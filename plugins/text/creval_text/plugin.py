@@ -1,4 +1,4 @@
-"""Registers scorers of texts, and an analysis. Imports nothing heavy."""
+"""Registers scorers of texts and an analysis, without importing anything heavy."""
 
 from __future__ import annotations
 

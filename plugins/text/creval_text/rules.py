@@ -1,4 +1,4 @@
-"""Rules that a text may keep: how long it is, what it holds, how it is written, where it begins and ends.
+"""Rules for texts: length, contents, form, beginning and end.
 
 A rule is written as its name with its arguments: `{words: {max: 50}}`, `{contains: [river, boat]}`, `{case: lower}`,
 `json`. `read_rule` reads one, `Rule.kept` says whether a text keeps it.
@@ -50,13 +50,13 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule with its arguments, ready to be tried on texts."""
+    """One rule with its arguments, ready to be applied to texts."""
 
     kind: str
     arguments: Arguments
 
     def kept(self, text: str) -> bool:
-        """Return whether a text keeps the rule. Raises ValueError if that cannot be found out."""
+        """Return whether a text keeps the rule. Raises ValueError if that cannot be decided."""
         return KINDS[self.kind].kept(text, self.arguments)
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of rule: its test, the arguments it takes with their types, and which of them a bare value is."""
+    """A kind of rule: its test, its arguments with their types, and the argument set by a bare value."""
 
     kept: Callable[[str, Arguments], bool]
     takes: Mapping[str, str]
@@ -82,7 +82,7 @@ class _Kind:
 
 
 def _counted(count: Callable[[str, Arguments], int], more: Mapping[str, str] | None = None) -> _Kind:
-    """A rule that limits a number: at least `min`, at most `max`, or `exactly` so many."""
+    """Return a rule that limits a count: at least `min`, at most `max`, or `exactly` a number."""
 
     def kept(text: str, given: Arguments) -> bool:
         found = count(text, given)
@@ -132,14 +132,14 @@ def _compiled(wanted: str, ignore_case: bool, whole_words: bool) -> re.Pattern[s
 
 
 def _highlights(text: str, _: Arguments) -> int:
-    """Count as IFEval does: what is in single asterisks, and once more what is in two."""
+    """Count highlights as IFEval does: text in single asterisks, plus text in double asterisks."""
     single = [found for found in re.findall(r"\*[^\n*]*\*", text) if found.strip("*").strip()]
     double = [found for found in re.findall(r"\*\*[^\n*]*\*\*", text) if found[2:-2].strip()]
     return len(single) + len(double)
 
 
 def _bullets(text: str, _: Arguments) -> int:
-    """Count the lines that begin with - or with one *; of a bare * the next line is the point, as in IFEval."""
+    """Count the lines that begin with - or one *; after a bare * the next line is the item, as in IFEval."""
     lines = [line.lstrip() for line in text.split("\n")]
     count, place = sum(line.startswith("-") for line in lines), 0
     while place < len(lines):
@@ -150,7 +150,7 @@ def _bullets(text: str, _: Arguments) -> int:
 
 
 def _placeholders(text: str, _: Arguments) -> int:
-    """Count what is in square brackets within a line."""
+    """Count the texts in square brackets within a line."""
     count = 0
     for line in text.split("\n"):
         start = line.find("[")
@@ -164,7 +164,7 @@ def _sections(text: str, given: Arguments) -> int:
 
 
 def _parts(text: str, given: Arguments) -> bool:
-    """Return whether a divider cuts a text into parts: so many, none empty between two, and all different."""
+    """Return whether a divider splits a text into the right number of parts, with no empty inner part, all different."""
     parts = [part.strip() for part in text.split(given["divider"])]
     inner = parts[1:-1]
     found = [part for part in parts if part]
@@ -223,7 +223,7 @@ def _starts(text: str, given: Arguments) -> bool:
 
 
 def _ends(text: str, given: Arguments) -> bool:
-    """Return whether a text ends so; a quotation mark around it does not count, as in IFEval."""
+    """Return whether a text ends with a phrase, ignoring quotation marks around the text, as in IFEval."""
     return _folded(text.strip().strip('"'), given).endswith(_folded(str(given["with"]).strip(), given))
 
 
@@ -232,7 +232,7 @@ def _folded(text: str, given: Arguments) -> str:
 
 
 def _json(text: str, given: Arguments) -> bool:
-    """Return whether a text, fenced or not, is JSON as a whole, and fits the schema where there is one."""
+    """Return whether a text, fenced or not, is JSON as a whole, and matches the schema if there is one."""
     bare = text.strip()
     fence = _FENCE.match(bare)
     bare = bare[fence.end() :] if fence else bare
@@ -271,9 +271,9 @@ def _postscript(text: str, given: Arguments) -> bool:
 
 
 def _paragraph_starts(text: str, given: Arguments) -> bool:
-    """Return whether a paragraph's first word, without what punctuation follows it, is the wanted one.
+    """Return whether a paragraph's first word, without punctuation after it, is the required one.
 
-    Between dividers that are stated an empty paragraph has its number too, as in IFEval.
+    With explicit dividers, empty paragraphs count in the numbering, as in IFEval.
     """
     whole, number = _paragraphs(text, given), given.get("number", 1)
     parts = whole if given.get("divider") is None else text.split(given["divider"])
@@ -284,7 +284,7 @@ def _paragraph_starts(text: str, given: Arguments) -> bool:
 
 
 def _language(text: str, given: Arguments) -> bool:
-    """Return whether a text is in a language; one whose language cannot be told is, as in IFEval."""
+    """Return whether a text is in a language; True if the language cannot be detected, as in IFEval."""
     found = detected_language(text)
     return found is None or found == given["is"]
 
@@ -364,7 +364,7 @@ KINDS: Mapping[str, _Kind] = {
 
 
 def read_rules(given: Any, depth: int = 0) -> tuple[Rule, ...]:
-    """Return a list of rules; a single one needs no list. Raises UsageError, saying what is wrong."""
+    """Return a list of rules; a single one needs no list. Raises UsageError with the fault."""
     if depth > _DEEPEST:
         raise _wrong("rules are nested too deeply", "Write at most five levels of all, any and not.")
     items = given if isinstance(given, list | tuple) else [given]
@@ -372,7 +372,7 @@ def read_rules(given: Any, depth: int = 0) -> tuple[Rule, ...]:
 
 
 def read_rule(given: Any, depth: int = 0) -> Rule:
-    """Return a rule as written. Raises UsageError with the fault and the nearest valid word."""
+    """Parse a rule. Raises UsageError with the fault and the nearest valid word."""
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):
@@ -447,7 +447,7 @@ def _check_pattern(name: str, pattern: str) -> None:
     try:
         re.compile(pattern)
         _regex_of(pattern, False)
-    except Exception as error:  # re and regex each have their own
+    except Exception as error:  # re and regex have different exceptions
         raise _wrong(f"the pattern of the rule {name!r} is no regular expression: {error}", "Correct it.") from None
 
 

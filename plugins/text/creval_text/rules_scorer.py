@@ -1,4 +1,4 @@
-"""Scorer `rules`: which of the rules that a doc states does the answer keep?"""
+"""Scorer `rules`: which of the doc's rules the answer keeps."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MOST_CHARACTERS = 200_000
 
 
 class Rules:
-    """Scores whether an answer keeps its rules, read strictly and loosely.
+    """Scores whether an answer keeps its rules, with a strict and a loose reading.
 
-    `rules` are rules for all docs; `field` is the field with a doc's own (a list). `instructions` and `arguments` are
-    fields in the form of IFEval's data: identifiers, and a mapping of arguments for each.
+    `rules` are rules for all docs; `field` is the field with the rules of a doc (a list). `instructions` and
+    `arguments` are fields in the form of IFEval's data: identifiers, and a mapping of arguments for each.
 
-    `rules` is 1 if all are kept, `rules_each` the share that is kept; `rules_loose` and `rules_each_loose` are the
-    same for the loose reading, in which a rule counts as kept where any of `loose_forms` keeps it. `rules_count` is the
-    number of rules: the weight that makes of `rules_each` the share of all rules of all docs.
+    `rules` is 1 if all are kept, `rules_each` the share of kept rules; `rules_loose` and `rules_each_loose` are the
+    same for the loose reading, in which a rule is kept if any of `loose_forms` keeps it. `rules_count` is the number
+    of rules: weighted by it, the mean of `rules_each` is the share of all rules of all docs.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Rules:
         self._arguments = arguments
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be scored: a field that it lacks, a rule that is none."""
+        """Return why a doc cannot be scored: a missing field or an invalid rule; None if it can."""
         try:
             rules = self._rules(fields)
         except CrevalError as error:
@@ -90,7 +90,7 @@ class Rules:
         return Score(scores, {"rules": kept})
 
     def _rules(self, fields: Mapping[str, Any]) -> Sequence[Rule]:
-        """Return a doc's rules. Raises KeyError for a field that is not there, UsageError for a rule that is none."""
+        """Return a doc's rules. Raises KeyError for a missing field, UsageError for an invalid rule."""
         own = read_rules(fields[self._field] or ()) if self._field is not None else ()
         if self._instructions is None:
             return (*self._shared, *own)

@@ -1,6 +1,6 @@
-"""Scorers that say how near an answer is to a text of the doc: token F1, ROUGE, BLEU, chrF, edit distance.
+"""Scorers for the similarity of an answer to a text of the doc: token F1, ROUGE, BLEU, chrF, edit distance.
 
-All but token F1 are computed by libraries (rouge-score, sacrebleu, rapidfuzz). Of several texts the best one counts.
+Libraries compute all but token F1 (rouge-score, sacrebleu, rapidfuzz). Of several texts the best one counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from creval.plugin.parsing import squad_text
 __all__ = ["Bleu", "Chrf", "EditDistance", "Rouge", "TokenF1"]
 
 _MOST_CELLS = 25_000_000
-"""The most cells of a table of two texts: ROUGE-L compares every word of one with every word of the other."""
+"""Most cells in the table of two texts: ROUGE-L compares every word of one with every word of the other."""
 _MOST_CHARACTERS = 200_000
 
 
@@ -28,7 +28,7 @@ _MOST_CHARACTERS = 200_000
 class _Compared(ABC):
     """Base: compares each answer with the texts in the doc's field `field` (one, or a list of which the best counts).
 
-    Of several answers of a sample the mean counts, or with `reduce: best` the best one, score by score.
+    With several answers of a sample the mean counts, or with `reduce: best` the best one, score by score.
     """
 
     field: str = "target"
@@ -38,7 +38,7 @@ class _Compared(ABC):
         return [self._score(item) for item in items]
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be scored: it has no text to compare with."""
+        """Return why a doc cannot be scored: it has no text to compare with; None if it can."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         given = fields[self.field]
@@ -83,12 +83,12 @@ class _Compared(ABC):
 
 @dataclass(frozen=True, slots=True)
 class TokenF1(_Compared):
-    """Score `token_f1`: the F1 of the words that answer and text share, with `token_precision` and `token_recall`.
+    """Score `token_f1`: the F1 of the words shared by answer and text, with `token_precision` and `token_recall`.
 
     Source: Rajpurkar et al. 2016 (SQuAD, arXiv:1606.05250), the official evaluation script 1.1 and 2.0: words after
-    `normalize: squad` (lower case, without ASCII punctuation and the articles a, an, the). Where either has no word,
-    all three are 1 if neither has, else 0. Precision and recall are those of the text with the best F1. With
-    `normalize: none` words are what stands between white space.
+    `normalize: squad` (lower case, without ASCII punctuation and the articles a, an, the). If either has no words,
+    all three are 1 if neither has any, else 0. Precision and recall are those of the text with the best F1. With
+    `normalize: none` words are separated by white space.
     """
 
     normalize: str = "squad"
@@ -119,8 +119,8 @@ _ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 class Rouge(_Compared):
     """Scores `rouge1`, `rouge2`, `rougeL` and `rougeLsum`: F1 of shared words, pairs of words, and longest sequence.
 
-    Source: Lin 2004, by the library rouge-score. `stemmer` compares the stems of English words. `words: unicode` takes
-    the words of every script; rouge-score's own (`ascii`) are runs of a-z and 0-9. `rougeLsum` goes by lines.
+    Source: Lin 2004, by the library rouge-score. `stemmer` compares the stems of English words. `words: unicode`
+    supports the words of every script; rouge-score's own (`ascii`) are runs of a-z and 0-9. `rougeLsum` is by line.
     """
 
     stemmer: bool = False
@@ -153,8 +153,8 @@ def _rouge_scorer(stemmer: bool, words: str) -> Any:
 class Bleu(_Compared):
     """Score `bleu`, 0 to 100: BLEU of one answer against all texts, by sacrebleu's sentence BLEU.
 
-    Source: Papineni et al. 2002; Post 2018 (arXiv:1804.08771). Its mean over samples is not the BLEU of a corpus, which
-    pools counts before it divides. `tokenize`, `smooth` and `lowercase` are sacrebleu's.
+    Source: Papineni et al. 2002; Post 2018 (arXiv:1804.08771). Its mean over samples is not corpus BLEU, which pools
+    counts before dividing. `tokenize`, `smooth` and `lowercase` are sacrebleu's.
     """
 
     tokenize: str = "13a"
@@ -177,8 +177,8 @@ def _bleu(tokenize: str, smooth: str, lowercase: bool) -> Any:
 class Chrf(_Compared):
     """Score `chrf`, 0 to 100: the F-score of shared sequences of characters, by sacrebleu.
 
-    Source: Popović 2015. `word_order: 2` counts words and pairs of words too (chrF++, Popović 2017); `beta` is the
-    weight of recall. As of `bleu`, the mean over samples is not the chrF of a corpus.
+    Source: Popović 2015. `word_order: 2` also counts words and pairs of words (chrF++, Popović 2017); `beta` is the
+    weight of recall. As with `bleu`, the mean over samples is not corpus chrF.
     """
 
     word_order: int = 0
