@@ -1,9 +1,9 @@
-"""Scorers that look at all answers to a doc at once: how many are distinct, how far apart they lie.
+"""Scorers of all answers to a doc at once: the number of distinct answers, and their mean distance.
 
-The answers of a model to the same question form a set; if they collapse into one, the model has little to say. The mean
+The answers of a model to the same question form a set; if they collapse into one, there is no diversity. The mean
 pairwise distance under a sentence embedding is the measure of Zhang et al. 2025 (arXiv:2504.05228, NoveltyBench, counts
 distinct classes) and Jiang et al. 2025 (arXiv:2510.22954, Infinity-Chat, average pairwise similarity), with the
-embedding that the task names.
+task's embedding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _texts(items: Sequence[ScorerInput]) -> list[list[str]]:
 class Distinct:
     """Score `distinct`: a sample's share of the set's number of distinct answers.
 
-    An answer that was given k times brings 1/k each time, so that the mean over the samples of a doc is the share of
+    An answer that occurs k times scores 1/k each time, so that the mean over the samples of a doc is the share of
     distinct answers (1: all differ, 1/n: all the same), and the mean over docs is that of these shares. Answers are
     compared after NFC, with runs of blanks as one; `ignore_case` and `ignore_punctuation` ignore letter case and
     punctuation.
@@ -60,8 +60,8 @@ class Distinct:
 class SetDistance:
     """Score `set_distance`: the mean cosine distance (0 to 2) of a sample's answers to all others of its doc.
 
-    The mean over the samples of a doc is the mean distance over all pairs of its answers. A doc with a single answer
-    that could be read has no pair, and no score.
+    The mean over the samples of a doc is the mean distance over all pairs of its answers. A doc with a single parsed
+    answer has no pair, and no score.
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
@@ -72,7 +72,7 @@ class SetDistance:
             lack = MissingScore(Status.UNPARSED, "the doc has one answer that can be read, and no pair")
             return [Score({}, missing={"set_distance": lack}) for _ in items]
         vectors = _unit(np.asarray(context.resource("embedding").embed(flat), dtype=np.float64))
-        # The mean distance of one to all others, of unit vectors: 1 - (v . (sum - v)) / (n - 1).
+        # The mean distance of a unit vector to all others: 1 - (v . (sum - v)) / (n - 1).
         others = (vectors @ vectors.sum(axis=0) - 1.0) / (len(flat) - 1)
         distances = iter(np.clip(1.0 - others, 0.0, 2.0).tolist())
         return [Score({"set_distance": float(np.mean([next(distances) for _ in each]))}) for each in texts]

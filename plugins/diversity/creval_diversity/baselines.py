@@ -26,7 +26,7 @@ class SameAnswer:
     """Answers every repeat with one sentence: one class, similarity 1."""
 
     def reply(self, turn: Turn) -> str:
-        """Return it."""
+        """Return the sentence."""
         return _said(_SENTENCES[0], turn)
 
 
@@ -40,7 +40,7 @@ class OtherAnswers:
 
 
 def _said(sentence: str, turn: Turn) -> str:
-    """Return a sentence as the condition wants it."""
+    """Return a sentence in the form that the condition requires."""
     if not turn.condition.settings.get("verbalised", False):
         return sentence
     return json.dumps([{"answer": sentence, "probability": 1.0}])

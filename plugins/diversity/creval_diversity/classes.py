@@ -1,8 +1,8 @@
 """Classes of answers, and utility over them, as NoveltyBench (arXiv:2504.05228) defines them.
 
-Answers are compared in the order in which they were given. Each joins the class of the first earlier answer that began
-a class and says the same; else it begins a class. Of two answers of at most five words the shared words decide: the
-same where twice their number reaches the longer length. Longer ones are compared by an entailment or embedding model.
+Answers are compared in their original order. Each joins the class of the first earlier answer that began a class and
+is equivalent to it; else it begins a class. Two answers of at most five words are equivalent if twice the number of
+shared words reaches the longer length. Longer answers are compared by an entailment or embedding model.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _THRESHOLDS = (-7.71875, -6.28125, -6.0, -5.71875, -5.5, -5.0, -4.375, -3.4375, 
 
 Pair = tuple[str, str]
 Same = Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]
-"""Says of each (first answer of a class, later answer) whether they say the same; called with many pairs at once."""
+"""Decides for each (first answer of a class, later answer) whether they are equivalent; called with many pairs."""
 
 
 def same_by_words(one: str, other: str) -> bool | None:
-    """Return whether two short answers are the same by their words; None if one has more than five."""
+    """Return whether two short answers are equivalent by their words; None if one has more than five."""
     words, others = one.strip().lower().split(), other.strip().lower().split()
     longer = max(len(words), len(others))
     return None if longer > _FEW_WORDS else len(set(words) & set(others)) * 2 >= longer
@@ -51,14 +51,14 @@ async def classes_of(answers: Sequence[str], same: Same) -> list[int]:
 
 
 def count(classes: Sequence[int]) -> int:
-    """Return the number of classes, NoveltyBench's distinct_k; the `distinct` that it stores is one less."""
+    """Return the number of classes, NoveltyBench's distinct_k; the `distinct` in its files is one less."""
     return len(set(classes))
 
 
 def utility(classes: Sequence[int | None], qualities: Sequence[float], patience: float = PATIENCE) -> float:
-    """Return the mean quality of the answers, the i-th weighted by patience**i; 0 for one whose class was seen before.
+    """Return the mean quality of the answers, the i-th weighted by patience**i; 0 for an answer of an earlier class.
 
-    `classes` holds None for what is no answer, which has quality 0 too.
+    A class of None means no valid answer, which also has quality 0.
     """
     seen: set[int] = set()
     total = weights = 0.0

@@ -1,4 +1,4 @@
-"""The components of this plugin. Imports nothing heavy."""
+"""Registers the components of this plugin without importing anything heavy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARE = params.number(0, 1, about="the probability of entailment from which ans
 
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
-    """Folders of task YAML."""
+    """Return the folders of task YAML."""
     return [Path(__file__).parent / "tasks"]
 
 

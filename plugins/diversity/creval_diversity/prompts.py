@@ -24,7 +24,7 @@ _FILES = {"curated": "data/curated.jsonl", "wildchat": "data/wildchat-1k.jsonl"}
 def open_prompts(choice: Literal["curated", "wildchat"] = "curated", *, base: Path, options: DataOptions) -> Rows:
     """Return the 100 curated prompts, or the 1,000 from WildChat, as docs with `id` and `prompt`.
 
-    The curated ones have a `category` too. Raises DataError if the file is not available or is another one.
+    The curated ones also have a `category`. Raises DataError if the file is not available or is not the pinned one.
     """
     path = _FILES[choice]
     file = PinnedFiles.of(FOLDER, ADDRESS, PINS, options).fetch([path]) / path

@@ -1,7 +1,7 @@
-"""The protocol `diversity.ask`: one answer, asked for outright or drawn from several that the model puts into words.
+"""The protocol `diversity.ask`: one answer, requested directly or drawn from several verbalised candidates.
 
-Verbalised sampling (arXiv:2510.01171) asks for several answers with their probabilities, and takes one at random by
-these. The wording of the request is our own (prompt `verbalised` of the task).
+Verbalised sampling (arXiv:2510.01171) asks for several answers with their probabilities, and draws one with these
+probabilities. The wording of the request is our own (prompt `verbalised` of the task).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Asks once. With `verbalised` for `candidates` answers, in at most `max_tokens` tokens (None: the task's limit).
+    """Asks once; with `verbalised`, for `candidates` answers in at most `max_tokens` tokens (None: the task's limit).
 
-    An answer that is cut at its limit or reads as a refusal counts as it is, as in NoveltyBench.
+    An answer that is cut at its limit or looks like a refusal counts unchanged, as in NoveltyBench.
     """
 
     verbalised: bool = False
@@ -34,7 +34,7 @@ class Ask:
     max_tokens: int | None = None
 
     async def run(self, session: Session) -> None:
-        """Ask, and draw where several were asked for."""
+        """Ask, and draw one of several candidates."""
         if not session.condition.settings.get("verbalised", self.verbalised):
             reply = await session.ask(session.prompt("plain"), tolerate=("length", "refusal"))
             session.answer(reply.text)
@@ -51,7 +51,7 @@ class Ask:
 
 
 def stated(text: str) -> tuple[list[str], list[float]]:
-    """Return the answers in a reply and their weights; all alike where a probability is missing or they add up to 0."""
+    """Return the answers in a reply and their weights; equal weights if a probability is missing or the sum is 0."""
     parsed = JsonArray(items="object", minimum=1).parse(text)
     items = _items(parsed.value) or list(_single_objects(without_unseen(text)))
     found = [(answer, item.get("probability")) for item in items if (answer := _answer(item))]
@@ -83,7 +83,7 @@ def _answer(item: Mapping[str, Any]) -> str | None:
 
 
 def _weight(probability: Any) -> float | None:
-    """Return a probability as a number: .2, "0.2" or "20%"; None if it is none."""
+    """Return a probability as a number: .2, "0.2" or "20%"; None if it is not one."""
     said = str(probability).strip()
     try:
         value = float(said.rstrip("% ")) / (100 if said.endswith("%") else 1)

@@ -1,7 +1,7 @@
 """Scorers of the whole set of answers to a doc: numbers of classes, and utility by a judge.
 
-Each sample of a set has the set's number, so that the mean over samples is the mean over docs. An answer that cannot
-be read belongs to no class: it brings nothing, and takes its place in the order.
+Each sample of a set has the set's score, so that the mean over samples is the mean over docs. An answer that cannot
+be parsed belongs to no class: it contributes nothing, but keeps its place in the order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WAYS = (
     re.compile(rf"\b(?:rating|score|mark)\b[^\w\n-]{{1,8}}(?:(?:is|of)\b[^\w\n-]{{1,8}})?{_NUMBER}", re.IGNORECASE),
     re.compile(_NUMBER),
 )
-"""How a rating is said, the plainest last."""
+"""The forms of a rating, the plainest last."""
 _SCALE = re.compile(r"\b1\s*(?:to|-|–)\s*10\b", re.IGNORECASE)
 
 
@@ -63,7 +63,7 @@ async def _counted(items: Sequence[ScorerInput], name: str, same: Same) -> list[
 
 
 class Exact:
-    """Score `classes_exact`: answers are the same where their words are, whatever their case."""
+    """Score `classes_exact`: answers are equivalent if their words are equal, ignoring case."""
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Score the answers to one doc under one condition."""
@@ -76,7 +76,7 @@ async def _equal(pairs: Sequence[Pair]) -> Sequence[bool]:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Score `classes_embedding`: answers are the same where the cosine of their vectors is at least `threshold`."""
+    """Score `classes_embedding`: answers are equivalent if the cosine of their vectors is at least `threshold`."""
 
     threshold: float = 0.75
 
@@ -86,7 +86,7 @@ class Embedded:
 
 
 def close(context: Context, texts: Sequence[str], threshold: float) -> Same:
-    """Return what says whether two of these texts are close under the task's embedding."""
+    """Return a function that decides whether two of these texts are close under the task's embedding."""
     distinct = list(dict.fromkeys(texts))
     vectors = (
         np.asarray(context.resource("embedding").embed(distinct), dtype=np.float64) if distinct else np.zeros((0, 1))
@@ -102,9 +102,9 @@ def close(context: Context, texts: Sequence[str], threshold: float) -> Same:
 
 @dataclass(frozen=True, slots=True)
 class Entailed:
-    """Score `name`: answers are the same where the first of the class entails the other with over `threshold`.
+    """Score `name`: answers are equivalent if the first of the class entails the other with over `threshold`.
 
-    `both`: and is entailed by it.
+    `both`: the entailment must be mutual.
     """
 
     threshold: float = 0.5
@@ -112,7 +112,7 @@ class Entailed:
     name: str = "classes_entailment"
 
     def expected_pairs(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int | None]]:
-        """Return the pairs that a set is judged by; how many decide its answers."""
+        """Return the range of the number of pairs for a set, which depends on its answers."""
         return {"entailment": (0, None)}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
@@ -145,15 +145,15 @@ def classifier() -> Entailed:
 class JudgedUtility:
     """Score `judged_utility` (0 to 10): NoveltyBench's utility, with classes by embedding and qualities by a judge.
 
-    The judge rates the first answer of each class from 1 to 10. The paper's qualities are of a reward model of 27
-    billion parameters; these are not.
+    The judge rates the first answer of each class from 1 to 10. The paper instead uses the qualities of a reward model
+    of 27 billion parameters.
     """
 
     threshold: float = 0.75
     patience: float = PATIENCE
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """A set needs a call at least, and two a sample at most."""
+        """Return the range of calls: at least one per set, at most two per sample."""
         return {"judge": (0, _TRIES * expected.answers)}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
@@ -182,7 +182,7 @@ async def _rating(item: ScorerInput, context: Context) -> float:
 
 
 def _rating_in(text: str) -> float | None:
-    """Return the rating that a reply states: as `N/10`, after its name, or as its only number; None for several."""
+    """Return the rating in a reply: as `N/10`, after its name, or as its only number; None for several."""
     shown = _SCALE.sub("", unicodedata.normalize("NFKC", text))
     hits = next((hits for way in _WAYS if (hits := set(way.findall(shown)))), set())
     return float(hits.pop()) if len(hits) == 1 else None

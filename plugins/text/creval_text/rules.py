@@ -164,7 +164,7 @@ def _sections(text: str, given: Arguments) -> int:
 
 
 def _parts(text: str, given: Arguments) -> bool:
-    """Return whether a divider splits a text into the right number of parts, with no empty inner part, all different."""
+    """Return whether a divider splits a text into the right number of parts, no inner part empty, all different."""
     parts = [part.strip() for part in text.split(given["divider"])]
     inner = parts[1:-1]
     found = [part for part in parts if part]

@@ -1,4 +1,4 @@
-"""`creval analyse diversity-across`: how alike the answers of one model are, and those of different models.
+"""`creval analyse diversity-across`: the similarity of answers within and across models.
 
 The measure of Artificial Hivemind (Jiang et al. 2025, arXiv:2510.22954): the mean cosine over pairs of answers to one
 prompt, within a model and between two. The encoder is that of the task.
@@ -22,7 +22,7 @@ from creval_diversity.analyses.output import FIGURES, OPTIONS, finished
 __all__ = ["Across", "drawn", "mean_cosine"]
 
 _DARK = 0.6
-"""From this similarity on a cell is too dark for black letters."""
+"""Cells with this similarity or more are too dark for black letters."""
 
 Vectors = np.ndarray[Any, np.dtype[np.float64]]
 Place = tuple[str, str, str]
@@ -30,7 +30,7 @@ Place = tuple[str, str, str]
 
 
 class Across:
-    """A row for each pair of models (one with itself: within) under each condition; means over shared docs."""
+    """A row for each pair of models (a model with itself: within) and condition; means over shared docs."""
 
     example = "runs/one runs/other --output figures"
 
@@ -65,7 +65,7 @@ class Across:
 
 
 def mean_cosine(one: Vectors, other: Vectors | None = None) -> float | None:
-    """Return the mean cosine of unit vectors over all pairs of two sets, or of one; None without a pair."""
+    """Return the mean cosine of unit vectors over all pairs between two sets, or within one; None without pairs."""
     if other is not None:
         return float(np.mean(one @ other.T)) if len(one) and len(other) else None
     n = len(one)
@@ -101,7 +101,7 @@ def _answers(samples: Any) -> dict[Place, list[str]]:
 
 
 def _names(models: Sequence[str]) -> list[str]:
-    """Return the models' names, numbered where one occurs twice."""
+    """Return the models' names, numbered if a name occurs twice."""
     return [
         model if models.count(model) == 1 else f"{model} ({models[: place + 1].count(model)})"
         for place, model in enumerate(models)

@@ -1,4 +1,4 @@
-"""`creval analyse diversity-collapse`: how many different answers, and how alike they are, by condition."""
+"""`creval analyse diversity-collapse`: the number of different answers and their similarity, by condition."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _estimates(runs: Sequence[str], task: str | None) -> Found:
 
 
 def _plot(found: Found, names: Sequence[str]) -> Callable[[Path], Sequence[Path]]:
-    """Draw a panel for each number: the conditions side by side, a point with its interval for each task and model."""
+    """Draw a panel per number: the conditions side by side, a point with its interval for each task and model."""
     series = list(dict.fromkeys((task, model) for task, model, _ in sorted(found)))
     conditions = list(dict.fromkeys(condition for _, _, condition in sorted(found)))
 

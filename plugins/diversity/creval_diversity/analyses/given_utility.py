@@ -1,8 +1,8 @@
-"""`creval analyse diversity-utility`: NoveltyBench's utility from qualities that were made elsewhere.
+"""`creval analyse diversity-utility`: NoveltyBench's utility from externally computed qualities.
 
-The paper's qualities come from a reward model of 27 billion parameters, which this distribution does not run. Whoever
-has it writes its numbers into a CSV file with the columns doc, repeat and reward (or quality, 1 to 10), and condition
-and task where there are several.
+The paper's qualities come from a reward model of 27 billion parameters, which this distribution does not run. Users who
+run it write its numbers to a CSV file with the columns doc, repeat and reward (or quality, 1 to 10), and condition
+and task if there are several.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Place = tuple[str, str, str]
 
 
 class GivenUtility:
-    """Mean utility for each task, model and condition, over the classes that the run was scored with."""
+    """Mean utility for each task, model and condition, over the classes of the run's scoring."""
 
     example = "runs/one --qualities rewards.csv"
 

@@ -1,4 +1,4 @@
-"""What the analyses share: the options for files, the conditions' names, the folder that is written."""
+"""Shared parts of the analyses: the options for files, the conditions' names, the output folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def finished(
     options: Mapping[str, Any],
     plot: Callable[[Path], Sequence[Path]] | None = None,
 ) -> AnalysisOutput:
-    """Return the table; with `--output` it is written as CSV and JSON, and the figure drawn."""
+    """Return the table; with `--output`, also write it as CSV and JSON, and draw the figure."""
     columns, rows = table
     data = {"rows": [dict(zip(columns, row, strict=True)) for row in rows]}
     files: list[Path] = []
