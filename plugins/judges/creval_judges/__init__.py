@@ -1,3 +1,3 @@
-"""Models that judge answers, alone or as a jury."""
+"""Models that judge answers, as a single judge or as a jury."""
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def alpha_interval(
 
 
 class _Ratings(NamedTuple):
-    """How often each of the `values` was given to each unit with at least two ratings; `kept` marks these units."""
+    """The counts of each of the `values` for each unit with at least two ratings; `kept` marks these units."""
 
     values: Floats
     counts: Floats

@@ -1,7 +1,7 @@
-"""Scorer `judge`: what a model in the role of the judge says of an answer, as a number.
+"""Scorer `judge`: a judge model's verdict on an answer, as a number.
 
-The task file states the prompt, the reading of the verdict and the scale. A verdict that cannot be read is asked for
-once more; after that the sample is errored, never given the lowest score.
+The task file states the prompt, the parsing of the verdict and the scale. An unreadable verdict is requested
+once more; if that fails, the sample is errored, and never gets the lowest score.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ class _Verdict(NamedTuple):
 class Judge:
     """One number per sample: the mean over its answers, over `repeat` independent verdicts, and over both orders.
 
-    `prompt` names the judge's prompt; it is rendered with the doc's fields and `answer` (the parsed value) and `text`
-    (what the model said). Either `scale`, [lowest, highest], says which numbers are verdicts, or `labels` what each
-    word is worth. `parse` are the parsers of the verdict (default: `ScaleVerdict`, with `labels` the whole text).
-    Where a parser finds several that differ and does not state which to `choose`, the verdict cannot be read.
+    `prompt` names the judge's prompt; it is rendered with the doc's fields, `answer` (the parsed value) and `text`
+    (the model's output). Either `scale`, [lowest, highest], is the range of verdicts, or `labels` maps each word to its
+    value. `parse` are the parsers of the verdict (default: `ScaleVerdict`; with `labels`, the whole text).
+    If a parser finds several different values and does not state which to `choose`, the verdict is unreadable.
 
-    With `against`, a field of the doc that holds a rival text, the prompt gets `first` and `second` in place of these
-    two, and the labels are `first`, `second` and perhaps `tie`: 1 if the answer wins, 0.5 for a tie, 0 if it
-    loses. With `both_orders` the pair is asked about in both orders, and the score NAME_agrees says whether both times
-    the same text won. `name` is the name of the score. With `reduce: best` a sample of several answers counts by its
-    best one (best-of-n) in place of the mean.
+    With `against`, a doc field with a rival text, the prompt gets `first` and `second` instead of `answer` and `text`,
+    and the labels are `first`, `second` and optionally `tie`: 1 if the answer wins, 0.5 for a tie, 0 if it loses. With
+    `both_orders` the judge is asked about the pair in both orders, and the score NAME_agrees says whether the same text
+    won both times. `name` is the name of the score. With `reduce: best` the score of a sample of several answers is
+    that of its best answer (best-of-n) instead of the mean.
 
-    With `over: doc` all answers to a doc (of its repeats) are judged at once: the prompt gets the lists `answers` and
-    `texts`, and each sample of the doc has the one number; with fewer than `least` that can be read there is
-    none, and that is no failure.
+    With `over: doc` all answers to a doc (over its repeats) are judged at once: the prompt gets the lists `answers` and
+    `texts`, and each sample of the doc has the same number; with fewer than `least` parsed answers there is none, which
+    is not a failure.
 
-    With `roles` several models judge: a jury (`Jury`), with a score NAME@ROLE of each juror. The sample is errored
-    where one of them gives no verdict.
+    With `roles` several models judge: a jury (`Jury`), with a score NAME@ROLE for each juror. The sample is errored
+    if one of them gives no verdict.
     """
 
     def __init__(
@@ -81,37 +81,37 @@ class Judge:
         self._jury = Jury.of(more)
         self._check(more)
         worth = (self._labels or {}).values() or (0.0, 1.0)
-        self._mirror = min(worth) + max(worth)  # what both texts of a pair are worth together
+        self._mirror = min(worth) + max(worth)  # sum of the values of both texts of a pair
         self._verdict = None if self._scale is None else ScaleVerdict(*self._scale)
         self._chain = self._chain_of(parse)
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """The fewest and the most calls for a sample."""
+        """Return the fewest and the most calls for a sample."""
         calls = self._repeat * len(self._orders) * (1 if self._whole else expected.answers)
         fewest = 0 if self._jury.draw is not None or self._whole else calls
         return dict.fromkeys(self._jury.roles, (fewest, _TRIES * calls))
 
     def check_roles(self, context: Context) -> None:
-        """Raise UsageError if too few models are left to draw from; before the first call."""
+        """Raise UsageError, before the first call, if too few models are left to draw from."""
         self._jury.drawn("", context)
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be judged: it lacks the rival text."""
+        """Return why a doc cannot be judged: it has no rival text; None if it can."""
         if self._against is None or self._against in fields:
             return None
         return f"it has no field {self._against!r}; it has {', '.join(fields)}"
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
-        """Ask about each answer. Raises ScoringError if the judge's verdicts cannot be read."""
+        """Ask about each answer. Raises ScoringError if the judge's verdicts are unreadable."""
         return await self._of_doc(items, context) if self._whole else [await self._of(item, context) for item in items]
 
     async def _of_doc(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
-        """Ask about all answers to a doc; those that cannot be read are not among them, and have no score."""
+        """Ask about all parsed answers to a doc; unparsed answers are left out and have no score."""
         read = [item for item in items if item.values]
         if not read:
             return [Score({}, failure="the doc has no answer that could be judged") for _ in items]
         if len(read) < self._least:
-            return [Score({}) for _ in items]  # a question of several has no answer here, which is no failure
+            return [Score({}) for _ in items]  # too few answers to compare, which is not a failure
         pairs = [pair for item in read for pair in _pairs(item)]
         together = (tuple(value for value, _ in pairs), tuple(text for _, text in pairs))
         score = await self._judged(read[0], [together], context)
@@ -147,7 +147,7 @@ class Judge:
         return Score(scores, {f"{self.name}_verdicts": said if self._jury.several else said[roles[0]]})
 
     def _scores(self, numbers: Mapping[str, Sequence[float]], answers: int) -> dict[str, float]:
-        """Return the score of each juror, and what the jury says of each answer, over the answers."""
+        """Return the score of each juror and of the jury, reduced over the answers."""
         if not self._jury.several:
             return {self.name: self._reduced(next(iter(numbers.values())), answers)}
         scores = {f"{self.name}@{role}": self._reduced(own, answers) for role, own in numbers.items()}
@@ -162,7 +162,7 @@ class Judge:
         return {self.name: self._reduced(whole, answers), **scores}
 
     def _reduced(self, numbers: Sequence[float], answers: int) -> float:
-        """Return the mean of all verdicts, or with `reduce: best` that of the answer that they favour most."""
+        """Return the mean of all verdicts, or with `reduce: best` the highest mean of a single answer."""
         if not self._best:
             return fmean(numbers)
         each = len(numbers) // answers
@@ -193,7 +193,7 @@ class Judge:
         raise ScoringError(f"the {role}'s verdict cannot be read, asked {_TRIES} times: {reason}")
 
     def _read(self, text: str) -> tuple[Any, float | None, str]:
-        """Return the verdict as said, its number (None: unreadable), and why it is unreadable."""
+        """Return the verdict as parsed, its number (None: unreadable), and why it is unreadable."""
         parsed = self._chain.parse(text)
         if not parsed.ok:
             return None, None, parsed.reason or "no parser could read it"
@@ -206,7 +206,7 @@ class Judge:
         return said, worth, f"{str(said)[:40]!r} is none of the labels {', '.join(labels)}"
 
     def _chain_of(self, refs: Sequence[ComponentRef]) -> ParserChain:
-        """Return the chain of the verdict's parsers, each of which has to be sure of what it takes."""
+        """Return the chain of the verdict's parsers, each of which refuses ambiguous values."""
         if not refs and self._verdict is not None:
             return ParserChain([Step("verdict", self._verdict, False)])
         registry = load_plugins().registry
@@ -243,14 +243,14 @@ class Judge:
 
 
 def _pairs(item: ScorerInput) -> list[tuple[Any, str]]:
-    """Return the value and the text of each answer that could be read."""
+    """Return the value and the text of each parsed answer."""
     texts = [answer for answer, parsed in zip(item.answers, item.parsed, strict=True) if parsed.ok]
     return list(zip(item.values, texts, strict=True))
 
 
 @dataclass(frozen=True)
 class _OffScale:
-    """A parser of numbers that is handed a verdict without its scale."""
+    """A parser of numbers that gets a verdict without its scale."""
 
     parser: Parser
     verdict: ScaleVerdict
@@ -261,7 +261,7 @@ class _OffScale:
 
 @dataclass(frozen=True)
 class _Agreed:
-    """A parser whose find counts where the other finds of the same text equal it: a quotation is no verdict."""
+    """A parser whose value counts only if all other values found in the text are equal: a quotation is no verdict."""
 
     parser: Parser
     rivals: Parser
@@ -282,7 +282,7 @@ _RIVALS = {"regex": "all", "tagged": "first", "json_object": "first"}
 
 
 def _rivals(ref: ComponentRef) -> ComponentRef | None:
-    """Return the parser that finds what else a text holds; None if the task file states which find counts."""
+    """Return the parser that finds the other values in a text; None if the task file states which one counts."""
     choose = _RIVALS.get(ref.name.removeprefix("core/"))
     if choose is None or "choose" in ref.parameters:
         return None
@@ -294,7 +294,7 @@ def _plain(value: Any) -> Any:
 
 
 def _forms(said: Any) -> Iterator[str]:
-    """Yield a verdict in words with ever less punctuation around it (`"YES!"`: yes)."""
+    """Yield a verbal verdict with less and less punctuation around it (`"YES!"`: yes)."""
     text = str(said).strip().casefold()
     forms = (text, text.strip(".\"'*`"), re.sub(r"^[\W_]+|[\W_]+$", "", text))
     yield from (form for form in forms if form)

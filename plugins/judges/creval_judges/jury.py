@@ -1,4 +1,4 @@
-"""Juries: which of several models judge an answer, and what they say together."""
+"""Juries: several models that judge an answer, and their combined verdict."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Combine = Literal["mean", "median", "majority", "each"]
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """The models that judge: `roles`, of which each doc draws as many as `draw` says, by the run's seed.
+    """The judging models: `roles`, of which each doc draws `draw`, by the run's seed.
 
-    `combine` makes one number of theirs; `each` leaves a number of each juror alone. With `except_target` a model
-    that is the target itself judges nothing. `level` is how Krippendorff's alpha compares two verdicts. Scorers
-    with the same `panel` draw the same roles for a doc.
+    `combine` combines their numbers; `each` gives only the numbers of the jurors. With `except_target` the target model
+    is never a juror. `level` is the difference of two verdicts for Krippendorff's alpha. Scorers with the same `panel`
+    draw the same roles for a doc.
     """
 
     roles: Sequence[str]
@@ -40,7 +40,7 @@ class Jury:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Jury:
-        """Return the jury that the parameters of a scorer `judge` state; without `roles` the one judge."""
+        """Return the jury in the parameters of a scorer `judge`; without `roles`, the single judge."""
         roles = tuple(parameters.get("roles", (_JUDGE,)))
         level = parameters.get("agreement") or ("nominal" if "scale" not in parameters else "ordinal")
         excluded = parameters.get("except") == _TARGET
@@ -50,7 +50,7 @@ class Jury:
 
     @staticmethod
     def check_stated(parameters: Mapping[str, Any]) -> None:
-        """Raise UsageError for what only a jury has, and for a role that is named twice."""
+        """Raise UsageError for jury parameters without a jury, and for a role that is named twice."""
         alone = [name for name in ("combine", "draw", "panel", "except", "agreement") if name in parameters]
         if alone and "roles" not in parameters:
             raise UsageError(f"{alone[0]} is for a jury", fix="Name its roles: roles: [a, b, c].")
@@ -61,7 +61,7 @@ class Jury:
             )
 
     def check(self) -> None:
-        """Raise UsageError if a pool is smaller than what is drawn of it."""
+        """Raise UsageError if a pool is smaller than the number drawn from it."""
         if self.draw is not None and self.draw > len(self.roles):
             raise UsageError(
                 f"a jury of {self.draw} cannot be drawn from {counted(len(self.roles), 'roles')}",
@@ -81,13 +81,13 @@ class Jury:
             )
         if self.draw is None or self.draw == len(left):
             return left
-        order = list(self.roles)  # shuffled before any is left out, so that another target changes as few as may be
+        order = list(self.roles)  # shuffled before any is left out, so that another target changes as little as possible
         random.Random(derive(context.seed, "jury", context.task, self.panel, doc)).shuffle(order)
         taken = [role for role in order if role in left][: self.draw]
         return [role for role in self.roles if role in taken]
 
     def has_twin(self, role: str, context: Context) -> bool:
-        """Whether a juror before this one is played by the same model, whose verdict would be given again."""
+        """Return whether an earlier juror is the same model, whose verdict would be repeated."""
         before = self.roles[: self.roles.index(role)]
         return bool(before) and context.model_of(role) in [context.model_of(other) for other in before]
 
@@ -95,14 +95,14 @@ class Jury:
         return context.model_of(role) == context.model_of(_TARGET)
 
     def raters(self) -> Raters | None:
-        """Return the scores of which the run says how far they agree; None for a single judge."""
+        """Return the scores whose agreement the run reports; None for a single judge."""
         if len(self.roles) < 2:
             return None
         return Raters(self.name, {role: f"{self.name}@{role}" for role in self.roles}, self.level, agreement_of)
 
 
 def combined(how: str, numbers: Sequence[float]) -> float:
-    """Return the mean, the median, or the number that most jurors give (of several as frequent their mean)."""
+    """Return the mean, the median, or the mode (the mean of several modes)."""
     if how == "median":
         return float(median(numbers))
     if how == "majority":

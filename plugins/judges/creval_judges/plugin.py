@@ -68,14 +68,14 @@ def _unit(parameters: Mapping[str, Any]) -> str:
 
 
 def _raters(parameters: Mapping[str, Any]) -> Raters | None:
-    """The scores of the jurors, of which results.json says how far they agree."""
+    """Return the scores of the jurors, whose agreement is in results.json."""
     from creval_judges.jury import Jury
 
     return Jury.of(parameters).raters()
 
 
 def _names(parameters: Mapping[str, Any]) -> Sequence[str]:
-    """What a judge's scores are called: of a jury also each juror's, of a pair in both orders whether they agree."""
+    """Return the names of a judge's scores: for a jury also each juror's, for both orders also the agreement."""
     name, roles = parameters.get("name", "judge"), parameters.get("roles", ())
     whole = [] if roles and parameters.get("combine") == "each" else [name]
     agrees = [f"{name}_agrees"] if parameters.get("both_orders") else []
@@ -83,12 +83,12 @@ def _names(parameters: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _for_people(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The score that is to be compared with people's labels."""
+    """Return the score to compare with people's labels."""
     return (str(parameters.get("name", "judge")),) if parameters.get("people") else ()
 
 
 def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Range]:
-    """What a judge's scores can be, by its scale or its labels."""
+    """Return the ranges of a judge's scores, by its scale or its labels."""
     name = parameters.get("name", "judge")
     rivals = {"first": 1, "second": 0, "tie": 0.5} if "against" in parameters else {}
     worth = parameters.get("scale") or [*(parameters.get("labels") or rivals).values()]

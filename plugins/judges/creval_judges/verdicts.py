@@ -1,4 +1,4 @@
-"""Numbers that a judge says on a scale: the scale itself is taken off before the verdict is read."""
+"""Numeric verdicts on a scale: mentions of the scale are removed before the verdict is parsed."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ _DEFINED = re.compile(
 
 @dataclass(frozen=True)
 class ScaleVerdict:
-    """The number from `low` to `high` that a judge says.
+    """Parses a judge's number from `low` to `high`.
 
-    Read in this order: one number in a JSON object; one in `[[4]]`, a `\\boxed{}` or a tag such as <score>; one after a
-    word such as `Rating:`; the number at the end; the only number. Before that the scale is taken off (`4/5`, `4 out of
-    5`, `1 = worst`), and what the judge says of its confidence. A denominator that is not the top of the scale, a range
-    (`3-4`), and places that differ are failures.
+    Tried in this order: one number in a JSON object; one in `[[4]]`, a `\\boxed{}` or a tag such as <score>; one after a
+    word such as `Rating:`; the number at the end; the only number. Before that, mentions of the scale (`4/5`, `4 out of
+    5`, `1 = worst`) and of the judge's confidence are removed. A denominator other than the top of the scale, a range
+    (`3-4`), and different numbers in several places are failures.
     """
 
     low: float
@@ -98,7 +98,7 @@ class ScaleVerdict:
             return Parsed.failure(str(error))
 
     def whole(self, said: Any) -> Parsed:
-        """Read what a task's own parser took out of a verdict: it has to be a number and nothing else."""
+        """Parse a value extracted by the task's parser: it must be a number and nothing else."""
         if not isinstance(said, str):
             return self.parse(said)
         try:
@@ -107,7 +107,7 @@ class ScaleVerdict:
             return Parsed.failure(str(error))
 
     def without_scale(self, text: str) -> str:
-        """Return a text without mentions of the scale; another denominator becomes `/9`, which is no number."""
+        """Return a text without mentions of the scale; another denominator becomes `/9`, which does not parse."""
         low, high = (re.escape(number_text(end)) + r"(?:\.0+)?" for end in (self.low, self.high))
         total = r"(?:the\s|a\s(?:possible|total|maximum)\s(?:of\s)?|possible\s)?"
         top = rf"{total}{high}(?!\.?\d)(?:\s(?:stars?|points?|marks?))?"
@@ -149,7 +149,7 @@ class ScaleVerdict:
         return Parsed(float(number_of(values[0])), route="verdict")
 
     def _in_json(self, text: str) -> list[Decimal]:
-        """Return the verdicts of the JSON objects in a text. Raises ValueError if one cannot be read."""
+        """Return the verdicts of the JSON objects in a text. Raises ValueError if one cannot be parsed."""
         if not holds_json(text):
             return []
         found: list[Decimal] = []
@@ -181,7 +181,7 @@ class ScaleVerdict:
         return decimal_of(member) if not isinstance(member, str) else read_numeral(self._own_scale(member)).value
 
     def _in_text(self, text: str) -> list[Decimal]:
-        """Return the verdicts of a text without JSON and scale. Raises ValueError if one cannot be read."""
+        """Return the verdicts of a text without JSON and scale. Raises ValueError if one cannot be parsed."""
         marked = [Decimal(_ascii(match["a"] or match["b"])) for match in _MARKED.finditer(text)]
         marked += [read_numeral(text[content : end - 1]).value for _, end, content in boxed_spans(text)]
         if marked:
@@ -204,7 +204,7 @@ class ScaleVerdict:
         return [each.value for each in _plain_numbers(text)]
 
     def _refuse_several(self, text: str) -> None:
-        """Raise ValueError if the number at the end is one of several: of lines with names, or a scale's top."""
+        """Raise ValueError if the number at the end is ambiguous: one of several named lines, or the top of a scale."""
         lines = {Decimal(_ascii(number)) for number in _SEVERAL_LINES.findall(text)}
         if len(lines) > 1:
             raise ValueError(f"its lines name differing numbers: {', '.join(map(str, sorted(lines)))}")
