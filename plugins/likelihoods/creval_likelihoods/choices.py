@@ -1,4 +1,4 @@
-"""Protocol `choices`: which of the given texts is the likeliest after the prompt, or how likely a whole text is."""
+"""Protocol `choices`: the log-likelihoods of given texts after the prompt, or of a whole text."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ROLLING = "loglikelihood_rolling"
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Asks for the log-likelihood of each choice after the prompt, `delimiter` between; or of the prompt as a whole.
+    """Asks for the log-likelihood of each choice after the prompt and `delimiter`, or of the whole prompt.
 
-    `choices` is a field of the doc, or the choices themselves: texts, or `{label, text}`. A field holds a list of the
-    same, or two lists `{label: [...], text: [...]}`. `labels` names the field with their labels, or holds them;
-    otherwise they are the field `letters` (which `dataset: choices` makes), or A, B, C; a list of texts in the task
-    file labels itself. The answer of the sample is the label of the likeliest choice, and its outcome has the numbers.
+    `choices` is a field of the doc, or the choices themselves: texts, or `{label, text}`. The field contains a list of
+    the same, or two lists `{label: [...], text: [...]}`. `labels` is the field with their labels, or the labels;
+    otherwise they are the field `letters` (made by `dataset: choices`), or A, B, C; the labels of a list of texts in
+    the task file are the texts. The sample's answer is the label of the likeliest choice, its outcome has the numbers.
     `context_length` and `prefix`: see LoglikelihoodCall.
     """
 
@@ -59,7 +59,7 @@ class Choices:
                 for (label, choice), each in zip(pairs, likelihoods, strict=True)
             ]
         )
-        best = max(range(len(pairs)), key=lambda place: likelihoods[place].logprob)  # of equals the first
+        best = max(range(len(pairs)), key=lambda place: likelihoods[place].logprob)  # the first of equals
         session.answer(pairs[best][0])
 
     def _pairs(self, fields: Mapping[str, Any], doc: str) -> list[tuple[str, str]]:
@@ -85,7 +85,7 @@ class Choices:
 
 
 def _sizes(text: str) -> dict[str, int]:
-    """Return how long a text is; words as lm-eval counts them, parts between white space."""
+    """Return the lengths of a text; words are separated by white space, as in lm-eval."""
     import re
 
     return {
@@ -97,10 +97,10 @@ def _sizes(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class AnyChoice:
-    """Says the label of one of the texts whose likelihood is asked for, at random."""
+    """Answers with the label of a random choice."""
 
     def reply(self, turn: Turn) -> str:
-        """Return a label, or the place where there is none. Raises ScoringError outside of the protocol `choices`."""
+        """Return a label, or the place if there is none. Raises ScoringError outside of the protocol `choices`."""
         if not turn.requests:
             raise ScoringError("any_choice answers where likelihoods are asked for", where=turn.key.doc)
         place = turn.random.randrange(len(turn.requests))

@@ -1,6 +1,6 @@
-"""Log-likelihoods over the completions protocol: the prompt comes back (`echo`) with the probabilities of its tokens.
+"""Log-likelihoods over the completions protocol: the server echoes the prompt (`echo`) with its token probabilities.
 
-One request has all texts of a call. vLLM's own `prompt_logprobs` are read where they come.
+One request contains all texts of a call. vLLM's own `prompt_logprobs` are used if present.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["CompletionsProvider", "chat", "hosted_vllm", "openai", "prompt_token
 _PATH = "/completions"
 _JSON = {"Content-Type": "application/json"}
 _AT_ONCE = 16
-"""So many prompts go out in one request."""
+"""Number of prompts in one request."""
 _OWN = frozenset({"context_length", "prefix"})
 _ECHOING_OPENAI = frozenset({"babbage-002", "davinci-002"})
 _SERVERS = "Use a server that sends them: vLLM or SGLang do (docs/models.md)."
@@ -48,7 +48,7 @@ Tokens = Sequence[TokenLogprob | None]
 
 
 class CompletionsProvider(ChatProvider):
-    """A chat-completions provider whose server gives log-likelihoods over POST {base_url}/completions, too."""
+    """A chat-completions provider whose server also gives log-likelihoods over POST {base_url}/completions."""
 
     def __init__(self, endpoint: Endpoint, model: str, options: ProviderOptions) -> None:
         super().__init__(endpoint, model, options)
@@ -56,7 +56,7 @@ class CompletionsProvider(ChatProvider):
         self._tokenizer: tuple[ServerTokenizer | None] | None = None
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Make one call; with the setting `chat_template: none` the messages' texts are continued as they are."""
+        """Make one call; with the setting `chat_template: none` the raw texts of the messages are continued."""
         if request.settings.get(BARE[0]) != BARE[1]:
             return await super().generate(request)
         settings = {name: value for name, value in request.settings.items() if value is not None and name != BARE[0]}
@@ -113,14 +113,14 @@ class CompletionsProvider(ChatProvider):
         return self._tokenizer[0]
 
     async def _root(self, path: str, body: bytes | None) -> bytes | None:
-        """Call a path next to the protocol's own, above its /v1."""
+        """Call a path of the server outside the protocol's /v1."""
         method = "GET" if body is None else "POST"
         address = self.address(path, above="/v1")
         status, _, data = await self.call(method, address, body=body, headers=_JSON)
         return data if status == 200 else None
 
     async def _scored(self, pieces: Sequence[Piece], call: LoglikelihoodCall) -> tuple[list[Tokens], Lost, str | None]:
-        """Return for each piece the tokens that count, what they took, and the model that the server names."""
+        """Return, per piece, the tokens that count, then the spent usage, and the model name from the server."""
         contexts = list(dict.fromkeys(p.context for p in pieces if isinstance(p.context, str) and p.context))
         prompts = [*contexts, *(piece.prompt for piece in pieces)]
         read: list[Tokens] = []
@@ -138,7 +138,7 @@ class CompletionsProvider(ChatProvider):
         return scored, paid, model if isinstance(model, str) else None
 
     async def _sent(self, prompts: Sequence[list[int] | str], call: LoglikelihoodCall) -> dict[str, Any]:
-        """Send prompts; returns the body. Raises ModelError."""
+        """Send prompts and return the body. Raises ModelError."""
         asked: dict[str, Any] = {name: value for name, value in call.settings.items() if name not in _OWN}
         asked |= self.endpoint.likelihoods
         asked |= {
@@ -185,7 +185,7 @@ class CompletionsProvider(ChatProvider):
 
 
 def _as_chat(body: Any) -> Any:
-    """Return a body of the completions protocol in the words of a chat's; the log-probabilities are left out."""
+    """Return a body of the completions protocol in the form of the chat protocol, without log-probabilities."""
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
         return body
     choices = [each for each in body["choices"] if isinstance(each, dict)]
@@ -200,7 +200,7 @@ def _as_text(place: int, context: str, continuation: str) -> Piece:
 
 
 def _covers(tokens: Sequence[TokenLogprob], prompt: list[int] | str) -> bool:
-    """Whether tokens make up a whole text: what is without a probability then is a token that the server adds."""
+    """Return whether tokens make up a whole text; a token without a probability was then added by the server."""
     return isinstance(prompt, str) and sum(len(token.token) for token in tokens) >= len(prompt)
 
 
@@ -209,9 +209,9 @@ def _is_about_echo(words: str) -> bool:
 
 
 def prompt_tokens(choice: Mapping[str, Any], prompt: list[int] | str, generates: bool = True) -> Tokens | None:
-    """Return the tokens of a prompt out of one choice, None if the server did not send them.
+    """Return the tokens of a prompt from one choice, or None if the server did not send them.
 
-    `generates`: after the prompt stands one token more.
+    `generates`: one generated token follows the prompt.
     """
     own = choice.get("prompt_logprobs")
     ids = prompt if isinstance(prompt, list) else None
@@ -239,12 +239,12 @@ def _column(logprobs: Mapping[str, Any], name: str, length: int) -> list[Any]:
 
 
 def _echoed(token: Any, value: Any, top: Any) -> TokenLogprob | None:
-    """A token of an echoed prompt."""
+    """Return a token of an echoed prompt."""
     return _token(str(token), value, top if isinstance(top, Mapping) else {})
 
 
 def _of_vllm(entry: Any, token: int | None) -> TokenLogprob | None:
-    """A token of vLLM's `prompt_logprobs`: a mapping from ids, that of the prompt's own token first."""
+    """Return a token of vLLM's `prompt_logprobs`: a mapping from ids, the id of the prompt's token first."""
     if not isinstance(entry, Mapping) or not entry:
         return None
     key = next(iter(entry)) if token is None or str(token) not in entry else str(token)
@@ -256,7 +256,7 @@ def _of_vllm(entry: Any, token: int | None) -> TokenLogprob | None:
 
 
 def _token(token: str, value: Any, top: Mapping[Any, Any]) -> TokenLogprob | None:
-    """A token, with the most probable one at its place where that is another; None if it has no probability."""
+    """Return a token, with the most probable alternative if that differs; None if it has no probability."""
     if not _is_finite(value):
         return None
     best = max(((str(name), float(at)) for name, at in top.items() if _is_finite(at)), key=lambda p: p[1], default=None)
@@ -268,7 +268,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def openai(model: str, options: ProviderOptions) -> ChatProvider:
-    """Likelihoods of `openai`; at OpenAI's own address two old models alone give log-likelihoods."""
+    """Return likelihoods of `openai`; at OpenAI's address only two old models give log-likelihoods."""
     made = ChatProvider(ENDPOINTS["openai"], model, options)
     if is_hosted(made.base_url) and model not in _ECHOING_OPENAI:
         return made
@@ -276,10 +276,10 @@ def openai(model: str, options: ProviderOptions) -> ChatProvider:
 
 
 def hosted_vllm(model: str, options: ProviderOptions) -> CompletionsProvider:
-    """Likelihoods of `hosted_vllm`."""
+    """Return likelihoods of `hosted_vllm`."""
     return CompletionsProvider(ENDPOINTS["hosted_vllm"], model, options)
 
 
 def chat(model: str, options: ProviderOptions) -> CompletionsProvider:
-    """Likelihoods of `chat`: any server at `--base-url`."""
+    """Return likelihoods of `chat`: any server at `--base-url`."""
     return CompletionsProvider(ENDPOINTS["chat"], model, options)

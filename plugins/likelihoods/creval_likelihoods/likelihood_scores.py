@@ -1,4 +1,4 @@
-"""Scores of log-likelihoods: the likeliest choice, the probable first token, perplexity of texts."""
+"""Scores of log-likelihoods: the likeliest choice, the most probable first token, perplexity of texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from creval.plugin.completions import Clusters, Floats, Mean, as_clusters
 __all__ = ["ChoiceMass", "FirstToken", "LikeliestChoice", "Perplexity", "PerplexityMean"]
 
 _NORMS = {"acc": None, "acc_norm": "characters", "acc_norm_bytes": "bytes", "acc_norm_tokens": "tokens"}
-_LARGEST = 700.0  # of which exp is a float
+_LARGEST = 700.0  # largest argument whose exp is a float
 
 
 def _targets(item: ScorerInput, field: str) -> Sequence[Any]:
@@ -27,7 +27,7 @@ def _field_fault(fields: Mapping[str, Any], name: str) -> str | None:
 
 
 def _places(targets: Sequence[Any], labels: Sequence[str]) -> set[int]:
-    """Return the places of the right ones: by label, or by the place from 0."""
+    """Return the indices of the right choices: by label, or by index from 0."""
     by_label = {labels.index(str(each)) for each in targets if str(each) in labels}
     if by_label:
         return by_label
@@ -36,7 +36,7 @@ def _places(targets: Sequence[Any], labels: Sequence[str]) -> set[int]:
 
 @dataclass(frozen=True)
 class _OfChoices:
-    """Scores the log-likelihoods of choices by the places of the right ones."""
+    """Scores the log-likelihoods of choices by the indices of the right ones."""
 
     field: str = "target"
 
@@ -65,9 +65,9 @@ class _OfChoices:
 class LikeliestChoice(_OfChoices):
     """1 if the choice with the highest log-likelihood is the doc's target (a label, or a place from 0).
 
-    `acc` compares the sums; `acc_norm` the sums by the choice's length in characters, as lm-eval's acc_norm does,
-    `acc_norm_bytes` (its acc_bytes) and `acc_norm_tokens` by its length in UTF-8 bytes and in the model's tokens. Of
-    equal ones the first counts. The delimiter belongs to the tokens, not to characters and bytes.
+    `acc` compares the sums; `acc_norm` the sums divided by the choice's length in characters, like lm-eval's acc_norm;
+    `acc_norm_bytes` (lm-eval's acc_bytes) and `acc_norm_tokens` divide by its length in UTF-8 bytes and in the model's
+    tokens. The first of equals counts. The delimiter counts toward tokens, but not toward characters and bytes.
     """
 
     def _scores(self, choices: Sequence[Mapping[str, Any]], right: Collection[int]) -> Mapping[str, float]:
@@ -76,10 +76,10 @@ class LikeliestChoice(_OfChoices):
 
 @dataclass(frozen=True)
 class ChoiceMass(_OfChoices):
-    """The right choices' share of the probability of all: TruthfulQA's MC2, where several choices are right."""
+    """The right choices' share of the probability of all: TruthfulQA's MC2, if several choices are right."""
 
     def _scores(self, choices: Sequence[Mapping[str, Any]], right: Collection[int]) -> Mapping[str, float]:
-        highest = max(each["logprob"] for each in choices)  # so that none of many long ones is 0
+        highest = max(each["logprob"] for each in choices)  # avoids underflow for long choices
         worth = [math.exp(each["logprob"] - highest) for each in choices]
         return {"choice_mass": math.fsum(worth[place] for place in right) / math.fsum(worth)}
 
@@ -91,9 +91,9 @@ def _likeliest(choices: Sequence[Mapping[str, Any]], by: str | None) -> int:
 
 @dataclass(frozen=True)
 class Perplexity:
-    """Minus the log-likelihood of a whole text by word and byte, in nats and bits, and the weights `words`, `bytes`.
+    """Negative log-likelihood of a whole text per word and byte, in nats and bits, and the weights `words`, `bytes`.
 
-    `field` names the field of the doc whose words and bytes are counted; without it those of the scored text are.
+    `field` is the doc field whose words and bytes are counted; the default is the scored text.
     """
 
     field: str | None = None
@@ -122,12 +122,12 @@ class Perplexity:
 
 @dataclass(frozen=True)
 class FirstToken:
-    """1 if the most probable label, among the first tokens that a model might say, is the doc's target.
+    """1 if the most probable label, among the candidates for the first token, is the doc's target.
 
-    It reads the log-probabilities of the answer's first token and its alternatives (`logprobs`, `top_logprobs`). Those
-    that are a label with or without blanks around it count together; a label that is none of them counts nothing.
-    `first_token_probability` is the target's share of what all labels have, `first_token_mass` what these have. An
-    answer without log-probabilities, as a baseline gives it, is certain of its first word.
+    Uses the log-probabilities of the answer's first token and its alternatives (`logprobs`, `top_logprobs`). Tokens
+    equal to a label up to blanks around it count together; a label without a token has probability 0.
+    `first_token_probability` is the target's share of the probability of all labels, `first_token_mass` that total. An
+    answer without log-probabilities, such as a baseline's, counts as certain of its first word.
     """
 
     field: str = "target"
@@ -171,7 +171,7 @@ def _first_tokens(item: ScorerInput) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class PerplexityMean:
-    """exp of the mean: of `word_nll` weighted by `words` the perplexity of all texts by word, as lm-eval pools them.
+    """exp of the mean: for `word_nll` weighted by `words`, the perplexity per word over all texts, as in lm-eval.
 
     The standard error is that of the mean times the perplexity (delta method).
     """
@@ -187,5 +187,5 @@ class PerplexityMean:
         return None if value is None or error is None else value * error
 
     def degrees_of_freedom(self, clusters: Clusters) -> float:
-        """Return those of the standard error."""
+        """Return the degrees of freedom of the standard error."""
         return Mean().degrees_of_freedom(clusters)

@@ -1,7 +1,7 @@
 """Texts as tokens for log-likelihoods: split between context and continuation, cut to a model's length, in windows.
 
-All of it as lm-eval (0.4.13) does it for models behind an API, so that numbers are equal. A server's own tokenizer is
-asked where it has one; where not, the texts are sent as they are and the server says how many tokens a context has.
+This follows lm-eval (0.4.13) for models behind an API, so that numbers are equal. If the server exposes its tokenizer,
+it is used; otherwise the raw texts are sent and the server reports the number of tokens of a context.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from creval.plugin.models import ContextLengthError
 __all__ = ["Piece", "ServerTokenizer", "cut", "rolling_windows", "split_texts"]
 
 Post = Callable[[str, bytes | None], Awaitable[bytes | None]]
-"""Sends a body to a path of the server (None: GET), and returns that of its answer, None if it has no such path."""
+"""Sends a body to a path of the server (None: GET); returns the response body, None if the path does not exist."""
 
 
 class Piece(NamedTuple):
-    """One prompt to be scored for a request (by its place).
+    """One prompt to be scored for a request (by its index).
 
-    `prompt` are token ids, or a text. The tokens after the first `context` count; where it is a text, after as many
-    tokens as this text has. `shortened`: tokens of the context were cut off on the left.
+    `prompt` is token ids or a text. The tokens after the first `context` tokens count; if `context` is a text, those
+    after its tokens. `shortened`: tokens of the context were cut off on the left.
     """
 
     request: int
@@ -60,8 +60,8 @@ def cut(request: int, context: list[int], continuation: list[int], length: int |
 def rolling_windows(tokens: list[int], prefix: list[int], length: int | None) -> list[tuple[list[int], list[int]]]:
     """Return (context, tokens to be scored) such that each token is scored once, in windows of at most `length`.
 
-    The first token follows the prefix; the first of a later window the token before it, and a shorter last window is
-    filled up with more of what comes before it.
+    The context of the first token is the prefix; that of the first token of a later window is the token before it. A
+    shorter last window is filled up with more of the preceding tokens.
     """
     size = len(tokens) if length is None else length - 1
     windows = [(prefix, tokens[:size])] if tokens else []
@@ -72,7 +72,7 @@ def rolling_windows(tokens: list[int], prefix: list[int], length: int | None) ->
 
 
 class ServerTokenizer(NamedTuple):
-    """The tokenizer that a server shows at /tokenize: vLLM, SGLang, llama.cpp and TGI do.
+    """The tokenizer of a server at /tokenize, as in vLLM, SGLang, llama.cpp and TGI.
 
     `length` is the longest context that the server reports, None if it reports none.
     """
@@ -95,7 +95,7 @@ class ServerTokenizer(NamedTuple):
         return _ids(await self._asked(text)) if text else []
 
     async def prefix(self) -> list[int]:
-        """Return the token that begins a text: the tokenizer's first, else its last special token; none if untold."""
+        """Return the token that begins a text: the tokenizer's first, else its last special token; empty if unknown."""
         body = _parsed(await self.post("/tokenizer_info", None))
         given = [body.get(name) for name in ("bos_token", "eos_token")] if isinstance(body, dict) else []
         names = [each.get("content") if isinstance(each, dict) else each for each in given]
@@ -129,7 +129,7 @@ class ServerTokenizer(NamedTuple):
         return await self.encode(prefix) if prefix else await self.prefix()
 
     async def _asked(self, text: str) -> Any:
-        # Each server takes the members that it knows: vLLM and SGLang `prompt`, llama.cpp `content`, TGI `inputs`.
+        # Each server reads its own key: vLLM and SGLang `prompt`, llama.cpp `content`, TGI `inputs`.
         body: dict[str, Any] = {"model": self.model, "prompt": text, "content": text, "inputs": text}
         body |= {"add_special_tokens": False, "add_special": False}
         return _parsed(await self.post("/tokenize", json.dumps(body).encode()))
@@ -143,7 +143,7 @@ def _parsed(data: bytes | None) -> Any:
 
 
 def _ids(body: Any) -> list[int]:
-    """The token ids of an answer, a list of numbers or of objects with an `id`; none if there are no such."""
+    """Return the token ids of a response, a list of numbers or of objects with an `id`; empty if there are none."""
     tokens = body.get("tokens") if isinstance(body, dict) else body
     ids = [each.get("id") if isinstance(each, dict) else each for each in tokens] if isinstance(tokens, list) else []
     return [each for each in ids if type(each) is int] if all(type(each) is int for each in ids) else []

@@ -1,4 +1,4 @@
-"""Registers what tasks with log-likelihoods are made of, and the providers of the core that give them so."""
+"""Registers the components for log-likelihoods, and the core's providers that support them."""
 
 from __future__ import annotations
 
