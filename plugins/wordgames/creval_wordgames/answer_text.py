@@ -10,14 +10,14 @@ from creval.plugin.parsing import boxed_spans, without_unseen
 __all__ = ["AND", "plain_lines"]
 
 AND = r"(?:and|&|und|et|y|e|och|og|en)"
-"""What is there before the last of several words."""
+"""The word before the last of several words."""
 _EMPHASIS = re.compile(r"</?(?:b|i|em|strong|u|code|span|mark)\b[^<>]{0,80}>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w-]{0,30}(?:\s[^<>]{0,80})?/?>", re.IGNORECASE)
 _LATEX = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|texttt|quad|qquad|,|;|!| )\s?")
 
 
 def plain_lines(text: str) -> str:
-    """Return the text of an answer without what surrounds its words; a tag ends a line."""
+    """Return the text of an answer without markup around its words; a tag ends a line."""
     shown = plain_separators(without_unseen(text))
     if "<" in shown:
         shown = _TAG.sub("\n", _EMPHASIS.sub("", shown))

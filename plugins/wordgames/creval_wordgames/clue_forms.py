@@ -1,4 +1,4 @@
-"""Parsers of the clue game: a clue with its number, and the words that a guesser names."""
+"""Parsers of the clue game: a clue with its number, and the guessed words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ClueAndNumber:
     """Reads `{"clue": word, "number": n}`, a clue and a number under their names, or a last line such as `ocean: 2`."""
 
     def parse(self, text: Any) -> Parsed:
-        """Return `clue` (lower case) and `number`, the last ones of the answer, or why there are none."""
+        """Return the answer's last `clue` (lower case) and `number`, or why there are none."""
         if not isinstance(text, str):
             return Parsed.failure(f"expected text, but the parser before it gave a {type(text).__name__}")
         shown = plain_lines(text)
@@ -66,8 +66,8 @@ def _read(clue: str, number: str, route: str) -> Parsed:
 class GuessedWords:
     """Reads the words and phrases of each paragraph: between commas and colons, on separate lines, in brackets.
 
-    Lines of words that are not chosen (`Not chosen: ...`) are left out. Which of the phrases are words of the board is
-    for the scorer to say.
+    Lines of words that are not chosen (`Not chosen: ...`) are left out. The scorer decides which phrases are words of
+    the board.
     """
 
     def parse(self, text: Any) -> Parsed:

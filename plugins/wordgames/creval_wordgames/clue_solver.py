@@ -14,7 +14,7 @@ __all__ = ["chance_all", "chance_share", "is_legal", "reaches", "vocabulary"]
 
 
 def chance_all(own: int, others: int, number: int) -> float:
-    """Return how probable it is that `number` different words drawn from the board are all own ones."""
+    """Return the probability that `number` different words drawn from the board are all own words."""
     return comb(own, number) / comb(own + others, number)
 
 
@@ -36,9 +36,9 @@ def is_legal(clue: str, board: Sequence[str]) -> bool:
 
 
 def reaches(embedding: Any, clues: Sequence[str], own: Sequence[str], others: Sequence[str]) -> list[int]:
-    """Return for each clue how many own words are nearer to it, by cosine, than the nearest of the other words.
+    """Return, per clue, the number of own words nearer to it, by cosine, than the nearest of the other words.
 
-    A guesser that names words in order of nearness finds so many before the first wrong one; ties are wrong ones.
+    A guesser that names words in order of nearness finds this many before the first wrong one; ties count as wrong.
     """
     units = [_units(embedding, words) for words in (clues, own, others)]
     nearest = (units[0] @ units[2].T).max(axis=1, keepdims=True)

@@ -29,9 +29,9 @@ def _board_fault(fields: Mapping[str, Any]) -> str | None:
 class ClueGiven:
     """Scores a clue by a guesser that names the words of the board nearest to it, by cosine of the embedding.
 
-    `reach` is how many own words are nearer than every other word. `points` is the clue's number where it is at most
-    the reach, else 0: one wrong word loses all. An illegal clue (several words, a word of the board or one
-    in it) has neither.
+    `reach` is the number of own words nearer than every other word. `points` is the clue's number if it is at most
+    the reach, else 0: one wrong word loses all. An illegal clue (several words, a word of the board or part of one)
+    has neither.
     """
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
@@ -76,7 +76,7 @@ class ClueGuesses:
         board = own | {normal(word) for word in item.doc["others"]}
         lists = item.value if isinstance(item.value, list) else []
         given = [list(map(str, words)) for words in reversed(lists) if isinstance(words, list)]
-        plain = [words for words in given if any(normal(word) in board for word in words)]  # before mere mentions
+        plain = [words for words in given if any(normal(word) in board for word in words)]  # have priority over mere mentions
         named = [[word for phrase in words for word in _on_board(phrase, board)] for words in plain or given]
         guesses = list(dict.fromkeys(next((words for words in named if words), [])))[:number]
         right = next((place for place, word in enumerate(guesses) if word not in own), len(guesses))
@@ -84,7 +84,7 @@ class ClueGuesses:
 
 
 def _on_board(phrase: str, board: Collection[str]) -> Sequence[str]:
-    """Return the words of the board that a phrase is or holds; none if it says what is not chosen."""
+    """Return the words of the board in a phrase; none if it says what is not chosen."""
     if normal(phrase) in board:
         return [normal(phrase)]
     words = phrase.split()
@@ -94,7 +94,7 @@ def _on_board(phrase: str, board: Collection[str]) -> Sequence[str]:
 
 
 class RandomClue:
-    """A random word of the vocabulary that is legal, for one word."""
+    """A random legal word of the vocabulary, with the number 1."""
 
     def reply(self, turn: Turn) -> str:
         """Return JSON."""
@@ -102,7 +102,7 @@ class RandomClue:
 
 
 class BestClue:
-    """The clue of the vocabulary with the greatest reach, by trying them all; the first of several."""
+    """The clue of the vocabulary with the greatest reach, by exhaustive search; the first of several."""
 
     def reply(self, turn: Turn) -> str:
         """Return JSON."""
@@ -121,7 +121,7 @@ def _clue(word: str, number: int) -> str:
 
 
 class RandomWords:
-    """Words of the board at random, as many as the clue says."""
+    """Random words of the board, as many as the clue's number."""
 
     def reply(self, turn: Turn) -> str:
         """Return JSON."""

@@ -1,4 +1,4 @@
-"""Connections: which of the groups of a puzzle an answer finds."""
+"""Connections: scoring which groups of a puzzle an answer finds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ConnectionsScore", "RandomGroups", "RightGroups", "normal", "puzzle_
 
 
 def normal(word: Any) -> str:
-    """Return a word without case, accents' encodings, spaces and punctuation; one of signs alone keeps them."""
+    """Return a word normalized for case, Unicode form, spaces and punctuation; a word of only signs keeps them."""
     plain = unicodedata.normalize("NFKC", str(word)).casefold()
     return "".join(filter(str.isalnum, plain)) or "".join(plain.split())
 
@@ -28,11 +28,11 @@ def _words_of(group: Any) -> Any:
 
 
 class ConnectionsScore:
-    """Scores `groups_found`, how many of the puzzle's groups the answer has, and `solved`, whether it has all.
+    """Scores `groups_found`, the number of the puzzle's groups in the answer, and `solved`, whether it has all.
 
-    Groups with a word that is not on the board are passed over. Of the others the answer is read from its end: a group
-    counts where it shares no word with those already taken. So a final answer replaces the drafts before it, and more
-    guesses than groups are no help.
+    Groups with a word that is not on the board are ignored. The others are taken from the end of the answer: a group
+    counts if it shares no word with those already taken. So a final answer replaces earlier drafts, and more guesses
+    than groups do not help.
     """
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
@@ -71,7 +71,7 @@ def _taken(value: Any, board: frozenset[str]) -> list[frozenset[str]]:
 
 
 class RandomGroups:
-    """The words of the puzzle, dealt into its groups at random."""
+    """The words of the puzzle, divided into groups at random."""
 
     def reply(self, turn: Turn) -> str:
         """Return JSON."""

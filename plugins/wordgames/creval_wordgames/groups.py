@@ -1,4 +1,4 @@
-"""The parser `word_groups`: groups of words in the forms that models give."""
+"""The parser `word_groups`: groups of words in the forms that models write."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _MOST = 100  # groups that are kept, the last ones
 class WordGroups:
     """Reads every group of `size` words in an answer, in the order of the text.
 
-    A group is an innermost list in brackets (JSON of any shape); a line, a cell of a table or what is there after
-    a label, with `size` parts between commas or other signs; or `size` short lines below each other. Which of the
-    groups count is for the scorer to say: an answer may hold drafts.
+    A group is an innermost list in brackets (JSON of any shape); a line, a table cell or the text after a label, with
+    `size` parts separated by commas or other signs; or `size` consecutive short lines. The scorer decides which groups
+    count, since an answer may contain drafts.
     """
 
     size: int = 4
@@ -65,7 +65,7 @@ class WordGroups:
         return Parsed(groups, route="word_groups")
 
     def _across(self, lines: Sequence[tuple[int, str]]) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:
-        """Return the groups of tables that have one in each column, under its name, and the lines of the rest."""
+        """Return the groups of tables with one group per column, under its name, and the other lines."""
         groups: list[tuple[int, list[str]]] = []
         rest: list[tuple[int, str]] = []
         for in_table, run in groupby(lines, key=lambda each: each[1].lstrip().startswith("|")):
@@ -107,7 +107,7 @@ class WordGroups:
         return _clean([*parts[:-1], _AND.sub("", parts[-1].strip(), count=1)])
 
     def _columns(self, lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the groups of `size` lines of one kind, each a word."""
+        """Yield the groups of `size` lines of one kind, one word per line."""
         for kind, run in groupby(lines, key=lambda each: _kind(each[1])):
             items = list(run)
             if kind is not None and len(items) == self.size:
@@ -125,7 +125,7 @@ def _listed(bracket: str) -> list[str]:
 
 
 def _clean(parts: Sequence[str]) -> list[str]:
-    """Return the parts without quotes and emphasis; nothing where one is empty or longer than a phrase."""
+    """Return the parts without quotes and emphasis; an empty list if one is empty or longer than a phrase."""
     words = [part.strip(_EDGES) or part.strip() for part in parts]
     fit = all(word and len(word) <= _LONGEST and len(word.split()) <= _WORDS for word in words)
     return words if fit else []
@@ -139,7 +139,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _kind(line: str) -> tuple[str, int] | None:
-    """Return the form of a line that may be one word of a group; None for headings, blank lines and sentences."""
+    """Return the form of a line that may be a word of a group; None for headings, blank lines and sentences."""
     bare = line.strip()
     inner = strip_marks(bare)
     if not inner.strip() or bare.startswith(("#", "|", "```")) or inner.rstrip("*_ ").endswith((":", "?", "!")):

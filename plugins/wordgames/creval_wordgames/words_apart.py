@@ -1,4 +1,4 @@
-"""Words far apart: which words of an answer keep the rules, and two baselines."""
+"""Words far apart: the scorer of valid words, and two baselines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["GivenWords", "ValidWords", "VariedWords"]
 
 @dataclass(frozen=True, slots=True)
 class ValidWords:
-    """Scores `valid_words`: of the first `words` those that are single words, different, not in `given`."""
+    """Scores `valid_words`: the number of the first `words` that are single words, different, and not in `given`."""
 
     words: int = 25
 
@@ -36,7 +36,7 @@ class ValidWords:
 
 
 class GivenWords:
-    """The given words, over and over."""
+    """The given words, repeated."""
 
     def reply(self, turn: Turn) -> str:
         """Return JSON."""
@@ -44,7 +44,7 @@ class GivenWords:
 
 
 class VariedWords:
-    """25 different words at random."""
+    """25 different random words."""
 
     def reply(self, turn: Turn) -> str:
         """Return JSON."""
