@@ -81,7 +81,7 @@ class Jury:
             )
         if self.draw is None or self.draw == len(left):
             return left
-        order = list(self.roles)  # shuffled before any is left out, so that another target changes as little as possible
+        order = list(self.roles)  # shuffled before any is left out, so that other targets change little
         random.Random(derive(context.seed, "jury", context.task, self.panel, doc)).shuffle(order)
         taken = [role for role in order if role in left][: self.draw]
         return [role for role in self.roles if role in taken]
