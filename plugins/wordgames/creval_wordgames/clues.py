@@ -76,7 +76,7 @@ class ClueGuesses:
         board = own | {normal(word) for word in item.doc["others"]}
         lists = item.value if isinstance(item.value, list) else []
         given = [list(map(str, words)) for words in reversed(lists) if isinstance(words, list)]
-        plain = [words for words in given if any(normal(word) in board for word in words)]  # have priority over mere mentions
+        plain = [words for words in given if any(normal(word) in board for word in words)]  # before mentions
         named = [[word for phrase in words for word in _on_board(phrase, board)] for words in plain or given]
         guesses = list(dict.fromkeys(next((words for words in named if words), [])))[:number]
         right = next((place for place, word in enumerate(guesses) if word not in own), len(guesses))
