@@ -1,1 +1,1 @@
-"""Scientific ideas from one keyword, judged by a pool of models, as LiveIdeaBench has them."""
+"""Scientific ideas from one keyword, judged by a pool of models, as in LiveIdeaBench."""

@@ -1,10 +1,10 @@
 """Aggregations over several scores of each idea: LiveIdeaBench's flexibility, and its average of all dimensions.
 
-Sources: the README and `stats.ipynb` of github.com/x66ccff/liveideabench (a quantile of .3 as pandas makes it, by
+Sources: the README and `stats.ipynb` of github.com/x66ccff/liveideabench (a quantile of .3 as in pandas, by
 linear interpolation), and its `results/LiveIdeaBench-202412.csv`. The notebook that computed the published flexibility
-(`stats_flexibility.ipynb`) was not at hand. That single ideas are averaged, and with their fluency, is read off the
-published values: all twenty are whole ninths, as means of two scores by three judges and one letter are. Those of the
-notebook's own rows (idea and judge, without the letter) would be halves.
+(`stats_flexibility.ipynb`) was not available. We infer from the published values that single ideas are averaged,
+including their fluency: all twenty are multiples of one ninth, as are means of two scores by three judges and one
+letter. The notebook's rows (idea and judge, without the letter) would give halves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class _OfIdeas:
-    """An aggregation over the scores of ideas: the values given to `value` are numbers of records."""
+    """An aggregation over the scores of ideas: the values passed to `value` are indices of records."""
 
     def __init__(self, scores: Sequence[str] = _SCORES, quantile: float = 0.3) -> None:
         self._scores = tuple(scores)
@@ -31,7 +31,7 @@ class _OfIdeas:
         self._table: Table = np.empty((0, len(self._scores)))
 
     def read(self, records: Sequence[ScoreRecord]) -> None:
-        """Take the scores that the values stand for; a score that an idea lacks is NaN."""
+        """Read the scores that the values index; a missing score of an idea is NaN."""
         rows = [[record.scores.get(name, np.nan) for name in self._scores] for record in records]
         self._table = np.asarray(rows, dtype=np.float64).reshape(-1, len(self._scores))
 
@@ -56,10 +56,10 @@ class _OfIdeas:
 
 
 class Flexibility(_OfIdeas):
-    """The `quantile` (linear interpolation) over ideas of the mean of an idea's `scores`: how good the worse ones are.
+    """The `quantile` (linear interpolation) over ideas of the mean of an idea's `scores`: how good the worse are.
 
-    The scores of an idea are means over its judges already. With .3 the best seven tenths of the ideas reach it: a
-    model that has ideas in some fields only has a low one. Ideas that lack one of the scores are left out.
+    The scores of an idea are already means over its judges. With .3 the best seven tenths of the ideas reach it: it is
+    low for a model with good ideas in some fields only. Ideas with a missing score are left out.
     """
 
     def of_ideas(self, table: Table) -> float | None:
@@ -68,19 +68,19 @@ class Flexibility(_OfIdeas):
 
 
 class Average(_OfIdeas):
-    """The mean of the means of all `scores` and of the flexibility, each counted alike: the published ranking.
+    """The unweighted mean of the means of all `scores` and of the flexibility: the published ranking.
 
-    Each mean is over the ideas that have the score and originality. Undefined where one part is.
+    Each mean is over the ideas that have the score and originality. Undefined if one part is.
     """
 
     def of_ideas(self, table: Table) -> float | None:
         """Return the mean of the parts."""
         last = self.flexibility(table)
-        if last is None:  # no idea with all scores: some part may have none
+        if last is None:  # no idea has all scores, so some part may be undefined
             return None
         return average_of([*np.nanmean(table, axis=0), last])
 
 
 def average_of(parts: Sequence[float]) -> float:
-    """Return the mean of the numbers of all dimensions, each counted alike."""
+    """Return the unweighted mean over all dimensions."""
     return float(np.mean(parts))

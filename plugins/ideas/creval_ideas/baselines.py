@@ -1,4 +1,4 @@
-"""The ceiling: ideas that people would accept, another one at each repeat."""
+"""The ceiling: ideas that people would accept, a different one for each repeat."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ANY = (
 
 
 class WrittenIdeas:
-    """Says the ideas in the doc's field `ideas`, one at each repeat, from the first again after the last.
+    """Answers with the ideas in the doc's field `ideas`, one per repeat, cyclically.
 
-    A doc without them gets our own ideas, the same for every keyword but for its name: no best that is known.
+    A doc without them gets our own ideas, the same for every keyword except for its name: they are not a known optimum.
     """
 
     def reply(self, turn: Turn) -> str:

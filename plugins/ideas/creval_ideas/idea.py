@@ -1,4 +1,4 @@
-"""Parser `ideas.idea`: which answers count as ideas, by their length alone."""
+"""Parser `ideas.idea`: accepts answers as ideas by their length only."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Idea"]
 
 @dataclass(frozen=True)
 class Idea:
-    """The answer without white space around it, within the limits of length.
+    """The answer without surrounding white space, within limits of length.
 
     It has more than `over` characters, fewer than `below`, and fewer than `words` words.
 
-    Source of the limits: `stats.ipynb` of LiveIdeaBench, which leaves other ideas out of all its numbers (a model that
-    declines says little, one that rambles much). The 100 words that the prompt asks for are no limit there.
+    Source of the limits: `stats.ipynb` of LiveIdeaBench, which leaves other ideas out of all its numbers (refusals are
+    short, rambling answers are long). It does not enforce the 100 words that the prompt asks for.
     """
 
     over: int = 100
@@ -26,7 +26,7 @@ class Idea:
     words: int = 200
 
     def parse(self, text: Any) -> Parsed:
-        """Return the idea, or say which limit it breaks."""
+        """Return the idea, or the limit that it breaks."""
         if not isinstance(text, str):
             return Parsed.failure("an idea is a text")
         idea = str(without_unseen(text)).strip()

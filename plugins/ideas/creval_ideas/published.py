@@ -1,4 +1,4 @@
-"""Source `liveideabench`: the 1,180 keywords and the prompts of LiveIdeaBench, fetched pinned; none is shipped.
+"""Source `liveideabench`: the 1,180 keywords and the prompts of LiveIdeaBench, fetched from a pin, never shipped.
 
 Two files of github.com/x66ccff/liveideabench (MIT) at one commit, each pinned by its sha256:
 
@@ -34,11 +34,11 @@ def open_keywords(
 ) -> Rows:
     """Return a doc for each keyword, in the file's order.
 
-    Its fields are `keyword`; `idea`, the question for an idea; `critic`, what a judge is told; and `pair`, the three
-    texts before, between and after two ideas that are compared. The files are fetched once, checked by their sha256
-    and kept in the cache. `url` may name a copy of the repository.
+    Its fields are `keyword`; `idea`, the question for an idea; `critic`, the judge's prompt; and `pair`, the three
+    texts before, between and after two compared ideas. The files are fetched once, checked by their sha256 and kept
+    in the cache. `url` may be a mirror of the repository.
 
-    Raises DataError if the files are not available or are others.
+    Raises DataError if the files are not available or have another sha256.
     """
     folder = PinnedFiles.of(FOLDER, url, PINS if pins is None else pins, options).fetch()
     try:
