@@ -19,10 +19,10 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Math:
-    """The last expression of an answer as its own LaTeX; it must be one that math-verify reads.
+    """The last expression of an answer as LaTeX, which math-verify must be able to read.
 
-    Looked for in a `\\boxed{}`, then after the words that announce an answer, then between dollar signs or `\\( \\)`,
-    then in the last line. A number is read by creval's own reader, which takes no part of one: `4,2` is unparsed.
+    Searched for in a `\\boxed{}`, then after words that announce an answer, then between dollar signs or `\\( \\)`,
+    then in the last line. Numbers are read by creval's reader, which never reads a part of one: `4,2` is unparsed.
     """
 
     choose: Literal["last", "first"] = "last"
@@ -50,7 +50,7 @@ class Math:
 class MathEqual:
     """1 if an answer equals the doc's expression, by value: `2\\sqrt{2}` equals `\\sqrt{8}`.
 
-    An expression that takes longer than `seconds` to compare counts as another one.
+    An expression that takes longer than `seconds` to compare counts as unequal.
     """
 
     field: str = "target"
@@ -60,7 +60,7 @@ class MathEqual:
         return [self._score(item) for item in items]
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be scored: it lacks the field, or holds what is no expression."""
+        """Return why a doc cannot be scored: the field is missing or not an expression; None if it can."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         for target in _targets(fields[self.field]):

@@ -1,4 +1,4 @@
-"""Where an answer holds expressions, and which of them are plain numbers."""
+"""Find the expressions in an answer, and read plain numbers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def expressions(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _after(text: str, at: int) -> str:
-    """What follows words that announce an answer: between dollars where it is so marked, else the rest of the line."""
+    """Return text after words that announce an answer: between dollar signs if marked, else the rest of its line."""
     rest = text[at : at + _LONGEST].lstrip(" \t*_\n").split("\n", 1)[0]
     marked = _BETWEEN.match(rest)
     found = next(filter(None, marked.groups())) if marked else rest.strip(_END)
@@ -47,9 +47,9 @@ def _after(text: str, at: int) -> str:
 
 
 def plain_number(expression: str) -> str | None:
-    """Return a number in its shortest decimal form, None if the expression is more than a number.
+    """Return a number in its shortest decimal form, or None if the expression is more than a number.
 
-    Raises ValueError if it is nothing but digits and signs, and no number that can be read whole.
+    Raises ValueError if it consists only of digits and signs, but is not a valid number.
     """
     try:
         return number_text(number_of(read_numeral(expression).value))

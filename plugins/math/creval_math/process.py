@@ -29,14 +29,14 @@ class MathError(Exception):
 
 @functools.cache
 def shared() -> Expressions:
-    """The one process of this program."""
+    """Return the process shared by this program."""
     found = Expressions()
     atexit.register(found.close)
     return found
 
 
 class Expressions:
-    """Reads and compares LaTeX in another process, and keeps what it found."""
+    """Reads and compares LaTeX in another process, and caches the results."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -44,11 +44,11 @@ class Expressions:
         self._kept: OrderedDict[tuple[str, ...], dict[str, Any]] = OrderedDict()
 
     def read(self, text: str, seconds: float) -> None:
-        """Raise MathError if a text is no expression, or takes longer to read."""
+        """Raise MathError if a text is not an expression, or takes longer than `seconds` to read."""
         self._ask((text,), seconds)
 
     def equal(self, one: str, other: str, seconds: float) -> bool:
-        """Whether two expressions have the same value. Raises MathError if one is none, or it takes longer."""
+        """Return whether two expressions have the same value. Raises MathError if one is invalid or too slow."""
         return bool(self._ask((one, other), seconds)["equal"])
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""The process that reads and compares expressions: one request a line, one answer a line.
+"""The process that reads and compares expressions: one request per line, one answer per line.
 
-It is apart from creval, so that an expression that takes for ever, or all memory, ends with it. LaTeX is read by a
+It is separate from creval, so that an expression that takes forever, or all memory, can be killed. LaTeX is read by a
 grammar (latex2sympy2-extended); no text of a model is evaluated as Python.
 """
 
