@@ -1,4 +1,4 @@
-"""The aggregation `writing.strength`: how strong a model writes among the pieces of the pool."""
+"""The aggregation `writing.strength`: a model's strength relative to the pool."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Strength"]
 
 
 class Strength:
-    """The model's Bradley-Terry strength less the mean of the pool's, in log-odds.
+    """The model's Bradley-Terry strength minus the mean of the pool's, in log-odds.
 
-    `scores` are the shares of each pair that the model won, one score for each writer of the pool. 0: it is as good as
-    the pool on average; log 2 (.69): it is preferred two times in three. Samples without a score count in no meeting.
+    `scores` are the shares of pairs that the model won, one score for each writer of the pool. 0: it is as good as
+    the pool on average; log 2 (.69): it is preferred two times in three. Samples without a score are not counted.
     """
 
     def __init__(self, scores: Sequence[str]) -> None:
@@ -25,13 +25,13 @@ class Strength:
         self._known: dict[bytes, float] = {}
 
     def read(self, records: Sequence[ScoreRecord]) -> None:
-        """Take the scores that the values stand for; a score that a sample lacks is NaN."""
+        """Read the scores that the values index; a missing score of a sample is NaN."""
         rows = [[record.scores.get(name, np.nan) for name in self._scores] for record in records]
         self._rows = np.asarray(rows, dtype=np.float64).reshape(-1, len(self._scores))
         self._known = {}
 
     def value(self, clusters: Sequence[Table]) -> float | None:
-        """Return the strength over the samples of all clusters; None if a writer of the pool was never met."""
+        """Return the strength over the samples of all clusters; None if a writer of the pool has no meetings."""
         if not len(clusters):
             return None
         rows = self._rows[np.concatenate(list(clusters)).astype(np.int64)]

@@ -1,8 +1,8 @@
 """Strengths of writers by the Bradley-Terry model, fitted by choix from a table of wins.
 
 The log-odds that one writer is preferred to another are the difference of their strengths (Bradley and Terry 1952,
-Biometrika 39, 324-345). A tie, and a pair that is judged differently in its two orders, is half a win for each. `PRIOR`
-further wins each way between any two keep the strengths finite where a writer wins or loses all.
+Biometrika 39, 324-345). A tie, or a pair judged differently in its two orders, is half a win for each. `PRIOR`
+additional wins each way between any two writers keep the strengths finite if a writer wins or loses all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def strengths(wins: Table) -> Table:
-    """Return the strength of each writer, the mean being 0; `wins[i, j]` is how often i was preferred to j."""
+    """Return the strength of each writer, with mean 0; `wins[i, j]` is how often i was preferred to j."""
     import choix
 
     found = choix.ilsr_pairwise_dense(wins + PRIOR * (1 - np.eye(len(wins))))
@@ -27,7 +27,7 @@ def strengths(wins: Table) -> Table:
 
 
 def table_of_wins(shares: Table, counts: Table) -> Table:
-    """Return the table of a first writer who met each of a pool: `shares` of the `counts` meetings won."""
+    """Return the table of a first writer against each of a pool: it won `shares` of the `counts` meetings."""
     size = len(shares) + 1
     wins = np.zeros((size, size))
     wins[0, 1:] = shares * counts

@@ -16,7 +16,7 @@ __all__ = ["creval_components", "creval_tasks"]
 
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
-    """Folders of task YAML."""
+    """Return the folders of task YAML."""
     return [Path(__file__).parent / "tasks"]
 
 

@@ -16,19 +16,19 @@ __all__ = ["Ranking"]
 _WINS = "wins_"
 _COLUMNS = ("writer", "of", "prompts", "meetings", "won", "strength", "low", "high")
 Meetings = dict[tuple[str, str], dict[str, list[float]]]
-"""By model and writer of the pool, then by prompt: the shares of its pairs that the model won."""
+"""By model and writer of the pool, then by prompt: the shares of pairs that the model won."""
 
 
 class Ranking:
     """A row for each model and writer of the pool, the strongest first; the pool's mean strength is 0.
 
-    Models meet the pool, not each other: what joins their runs is that the pool and the judge are the same.
+    Models meet the pool, not each other: runs are comparable because the pool and the judge are the same.
     """
 
     example = "runs/one runs/other"
 
     def options(self) -> Sequence[FieldSpec]:
-        """The options beside the runs."""
+        """Return the options in addition to the runs."""
         return (
             FieldSpec("task", "string", None, "The task, where the runs have several with pairs."),
             FieldSpec("resamples", "integer", 1_000, "Resamples of the prompts.", minimum=1),
@@ -36,7 +36,7 @@ class Ranking:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Fit. Raises UsageError if the judges differ, DataError if there are no pairs."""
+        """Fit the strengths. Raises UsageError if the judges differ, DataError if there are no pairs."""
         resamples = int(options.get("resamples") or 1_000)
         if resamples < 1:
             raise UsageError("the number of resamples is from 1", where="--resamples")
@@ -104,7 +104,7 @@ def _draws(met: Meetings, resamples: int, seed: int) -> list[Mapping[str, int]]:
 
 
 def _fitted(met: Meetings, weights: Mapping[str, int] | None) -> dict[str, float]:
-    """Return the strengths over the prompts, each counted as often as its weight (None: once)."""
+    """Return the strengths over the prompts, each with its weight (None: 1)."""
     sums: dict[tuple[str, str], tuple[float, float]] = {}
     for pair, by_prompt in met.items():
         won = lost = 0.0
