@@ -1,3 +1,3 @@
-"""How far a judge agrees with people's labels, and with itself."""
+"""Agreement of a judge with people's labels, and with itself."""
 
 from __future__ import annotations

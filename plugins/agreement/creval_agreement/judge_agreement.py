@@ -1,4 +1,4 @@
-"""`creval analyse judge-agreement`: does the judge agree with people, and with itself?"""
+"""`creval analyse judge-agreement`: agreement of the judge with people, and with itself."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _COLUMNS = (
 )
 _NO_CLASS = (None, None, None)
 _CLASSES = 10
-"""The most distinct whole numbers for which ratings are compared class by class."""
+"""Most distinct whole numbers for which ratings are compared class by class."""
 _PAIRS = 15
-"""The most pairs of annotators that are compared."""
+"""Most pairs of annotators that are compared."""
 _NOISE = ("run", "task", "score", "n", "verdicts", "mean SD in a sample", "samples with equal verdicts")
-_APART = 1_000  # between the draws of one repetition and the next, so that none takes those of another
+_APART = 1_000  # distance between the draws of two repetitions, so that they do not overlap
 
 
 class JudgeAgreement:
@@ -51,7 +51,7 @@ class JudgeAgreement:
     example = "runs/mine --score originality --labels labels.csv"
 
     def options(self) -> Sequence[FieldSpec]:
-        """The options next to the runs."""
+        """Return the options in addition to the runs."""
         return (
             FieldSpec("score", "string", None, "The score that the judge gave."),
             FieldSpec("task", "string", None, "Task, if the runs have several."),
@@ -64,7 +64,7 @@ class JudgeAgreement:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Compare. Raises UsageError, DataError, RunError."""
+        """Compare the ratings. Raises UsageError, DataError, RunError."""
         score, times = options.get("score"), int(options.get("repeat_judge") or 0)
         if not score or bool(options.get("labels")) == bool(times):
             raise UsageError(
@@ -172,7 +172,7 @@ def _scores(run: Run, name: str, score: str) -> dict[SampleKey, float]:
 
 
 def _rows(both: Sequence[Rated]) -> Iterator[Sequence[Any]]:
-    """Yield the agreement of people and judge, of each class if ratings are classes, and of each two annotators."""
+    """Yield the agreement of people and judge, per class if ratings are classes, and per pair of annotators."""
     people, judge = [each.label for each in both], [each.judge for each in both]
     yield ("people and judge", *agreement(people, judge), *_NO_CLASS)
     if both and len({*people, *judge}) <= _CLASSES and all(float(each).is_integer() for each in (*people, *judge)):

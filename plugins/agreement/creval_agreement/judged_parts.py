@@ -1,4 +1,4 @@
-"""The parts of samples that a judge rated one by one, such as paths and their triples."""
+"""The parts of samples that a judge rated separately, such as paths and their triples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["judged_parts"]
 
 
 def judged_parts(run: Run, name: str) -> Iterator[tuple[SampleKey, JudgedPart]]:
-    """Yield the parts that the scorers of a task list as rated one by one, for each of its samples."""
+    """Yield the parts that the scorers of a task list as rated separately, for each of its samples."""
     plugins = load_plugins()
     own = Claims.of_run(run.manifest, run.folder).trusted
     requested = tasks_here(RunFolder.open(run.folder), run.manifest["requested"], own)

@@ -35,7 +35,7 @@ Name = tuple[str, ...]
 
 
 class Labels(NamedTuple):
-    """Ratings by the values of the columns `keys` and `parts`; several ratings by their annotator."""
+    """Ratings by the values of the columns `keys` and `parts`, and then by annotator."""
 
     file: Path
     keys: Sequence[str]
@@ -71,9 +71,9 @@ def columns_of(path: Path) -> list[str]:
 
 
 def read_labels(path: Path, parts: Sequence[str]) -> Labels:
-    """Read people's ratings; `parts` are the columns that name a part of a sample, the outer ones first.
+    """Read people's ratings; `parts` are the columns that identify a part of a sample, the outer ones first.
 
-    Raises DataError, which names a column that is unknown with the nearest known one.
+    Raises DataError; for an unknown column it names the nearest known one.
     """
     rows = open_file(path)
     known = (*_KEYS, *parts, _LABEL, _ANNOTATOR)
@@ -119,7 +119,7 @@ def match_parts(labels: Labels, judged: Iterable[tuple[SampleKey, JudgedPart]], 
 
 
 def labels_of_parts(labels: Labels, parts: Sequence[tuple[SampleKey, JudgedPart]]) -> list[Sequence[tuple[str, float]]]:
-    """Return for each part (all of the unit of the labels) what people said of it: annotator and label.
+    """Return people's labels for each part (all of the unit of the labels), as pairs of annotator and label.
 
     Raises DataError for a label that names two parts: its file lacks a column.
     """
@@ -164,7 +164,7 @@ def _check_columns(fields: Mapping[str, Any], known: Sequence[str], where: str) 
 
 
 def _label(given: Any) -> float:
-    """Return a label as a number. Raises ValueError for what is none: true, NaN, `1_0`."""
+    """Return a label as a number. Raises ValueError for other values: true, NaN, `1_0`."""
     number = float(given)
     if isinstance(given, bool) or not math.isfinite(number) or "_" in str(given):
         raise ValueError(f"{given!r} is no number")
