@@ -1,7 +1,7 @@
-"""Figures of analyses: they need no screen, and equal results give equal files.
+"""Figures of analyses: they require no display, and equal results give equal files.
 
-Promised: these names follow semantic versioning. matplotlib is not a dependency: a plugin that draws depends on it, and
-says how to install it.
+These names follow semantic versioning. matplotlib is not a dependency: a plugin that draws depends on it, and
+explains how to install it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Options of commands and analyses that use models and resources: `--role`, `--resource`, `--max-cost` and others.
 
-Promised: these names follow semantic versioning. It imports click, and no engine, so that `--help` stays fast.
+These names follow semantic versioning. This module imports click, but not the engine, so that `--help` stays fast.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def click_option(spec: FieldSpec) -> click.Option:
 
 
 def _type(spec: FieldSpec) -> Any:
-    """Return the type of an option, for a number with its bounds."""
+    """Return the type of an option; for a number, with its bounds."""
     low, high = spec.minimum, spec.maximum
     if low is None and high is None:
         return _TYPES.get(spec.type, click.STRING)

@@ -14,4 +14,4 @@ __all__ = ["creval_components"]
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register nothing: a command is no component."""
+    """Register nothing: a command is not a component."""

@@ -1,6 +1,6 @@
 """Models, roles, resources and docs for a command or an analysis, opened as a run opens them.
 
-Promised: these names follow semantic versioning. It imports the engine.
+These names follow semantic versioning. This module imports the engine.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class Workbench:
         return drive(whole())
 
     def close(self) -> None:
-        """Let resources write what they have not written yet; for work that asks no model."""
+        """Let resources write pending data; for work that calls no model."""
         self._resources.close()
 
     def __enter__(self) -> Workbench:
@@ -224,7 +224,8 @@ class Workbench:
             self._private.update((task.name, task.qualified))
 
     def _is_private(self, task: str) -> bool:
-        """Whether a question about a task may not be stored; without a task of the run it may concern any of them."""
+        """Return whether a question about a task must not be stored; outside the run's tasks it may concern any of them.
+        """
         return task in self._private or (self._run is not None and task not in self._run.tasks and bool(self._private))
 
     def _bound(self, opened: Any) -> Any:
