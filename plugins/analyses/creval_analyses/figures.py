@@ -1,6 +1,6 @@
 """Figures of analyses: they require no display, and equal results give equal files.
 
-These names follow semantic versioning. matplotlib is not a dependency: a plugin that draws depends on it, and
+Promised: these names follow semantic versioning. matplotlib is not a dependency: a plugin that draws depends on it, and
 explains how to install it.
 """
 

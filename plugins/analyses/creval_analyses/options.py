@@ -1,6 +1,6 @@
 """Options of commands and analyses that use models and resources: `--role`, `--resource`, `--max-cost` and others.
 
-These names follow semantic versioning. This module imports click, but not the engine, so that `--help` stays fast.
+Promised: these names follow semantic versioning. It imports click, but not the engine, so that `--help` stays fast.
 """
 
 from __future__ import annotations

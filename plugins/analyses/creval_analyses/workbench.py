@@ -1,6 +1,6 @@
 """Models, roles, resources and docs for a command or an analysis, opened as a run opens them.
 
-These names follow semantic versioning. This module imports the engine.
+Promised: these names follow semantic versioning. It imports the engine.
 """
 
 from __future__ import annotations
@@ -224,8 +224,7 @@ class Workbench:
             self._private.update((task.name, task.qualified))
 
     def _is_private(self, task: str) -> bool:
-        """Return whether a question about a task must not be stored; outside the run's tasks it may concern any of them.
-        """
+        """Return whether a question about a task must not be stored; without a task of the run, it may be about any."""
         return task in self._private or (self._run is not None and task not in self._run.tasks and bool(self._private))
 
     def _bound(self, opened: Any) -> Any:
