@@ -431,7 +431,7 @@ def worked_out(row: int, game: GameTables) -> bool:
 
 @inlined
 def used_and_free(row: int, left: int, scarce: int, game: GameTables) -> tuple[int, int]:
-    """Return the actions left that a deep bound uses up, and those that it may repeat; of alike ones the lowest."""
+    """Return the canonical actions left that a deep bound uses up, and one per class of those that it may repeat."""
     rows = game.rows
     near = 0
     while scarce:
