@@ -58,7 +58,7 @@ class Dat:
 
 @dataclass(frozen=True)
 class DatDictionary(Dat):
-    """`Dat` with the validation of the published scorer: a word must also be in the dictionary."""
+    """`Dat` with the validation of the published scorer: with any embedding, words must also be in the dictionary."""
 
     def _validation(self, context: Context) -> tuple[Callable[[str], bool], str]:
         return _by_dictionary(context)
