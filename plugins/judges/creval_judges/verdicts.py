@@ -78,7 +78,7 @@ class ScaleVerdict:
 
     Tried in this order: one number in a JSON object; one in `[[4]]`, a `\\boxed{}` or a tag such as <score>; one after
     a word such as `Rating:`; the number at the end; the only number. Before that, mentions of the scale (`4/5`, `4 out
-    of 5`, `1 = worst`) and of the judge's confidence are removed. A denominator other than the top of the scale, a range
+    of 5`, `1 = worst`) and the judge's confidence are removed. A denominator other than the top of the scale, a range
     (`3-4`), and different numbers in several places are failures.
     """
 
