@@ -1,4 +1,4 @@
-"""What this plugin registers of judges. Imports nothing heavy."""
+"""The judge components of this plugin. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ _PROVIDES: tuple[str, ...] = (
     *("problem", "solution", "criteria", "criterion", "definition", "positive", "negative"),
     *("analyst", "phase", "focus", "words", "discussion", "number"),
 )
-"""What the prompts of judges may speak of; a task may hold the prompts of several."""
+"""Fields that the prompts of judges may use; a task may contain the prompts of several judges."""
 _SOLUTION = params.one_of("answer", "full", about="what is judged: the answer, or the full answer before the steps")
 
 
 def _criteria(parameters: Mapping[str, Any]) -> Sequence[str]:
-    """What the scores of a judge of criteria are called besides its counts; those before a filter too."""
+    """Return the names of the scores of a judge of criteria besides its counts, with those before a filter."""
     names = [each["name"] for each in parameters.get("criteria", ())]
     return [*names, *(f"{name}_unfiltered" for name in (*names, "overall"))]
 
 
 def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the scores of a judge of criteria can be: each criterion is met or not."""
+    """Return the possible scores of a judge of criteria: each criterion is met or not."""
     shares = dict.fromkeys(("overall", "confidence", "abstained"), (0, 1))
     counts = dict.fromkeys(_COUNTS[3:], (0, None))
     return {**shares, **counts, **{each["name"]: "0/1" for each in parameters.get("criteria", ())}}

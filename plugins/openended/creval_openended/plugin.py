@@ -45,12 +45,12 @@ _RANGES: Mapping[str, Any] = {
     "relative_entropy": (0, 1),
     "steps": (1, None),
 }
-"""What is known without the number of candidates; the tasks, which ask for ten, say more."""
+"""Bounds without the number of candidates; the tasks, which sample ten, give tighter ones."""
 
 
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
-    """Folders of task YAML."""
+    """Return the folders of task YAML."""
     return [Path(__file__).parent / "tasks"]
 
 

@@ -1,1 +1,1 @@
-"""Analyses over runs: what entropy goes with, by step and by solution."""
+"""Analyses over runs: what entropy correlates with, by step and by solution."""

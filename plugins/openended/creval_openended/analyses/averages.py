@@ -1,4 +1,4 @@
-"""Mean entropy by a value of steps, as a table and as lines."""
+"""Mean entropy grouped by a property of steps, as a table and as a line plot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
 
 
 def grouped(rows: Iterable[RowT], key: Callable[[RowT], Key]) -> list[tuple[Key, list[RowT]]]:
-    """Return the rows by a key, in its order."""
+    """Group the rows by a key, sorted by the key."""
     groups: dict[Key, list[RowT]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)
@@ -31,7 +31,7 @@ def grouped(rows: Iterable[RowT], key: Callable[[RowT], Key]) -> list[tuple[Key,
 def averaged(
     column: str, value: Callable[[StepRow], float], rows: Sequence[StepRow]
 ) -> tuple[Table, Callable[[Path], Sequence[Path]]]:
-    """Return the table of mean entropies (a row per task, model and value), and what draws it (a line per model)."""
+    """Return the table of mean entropies (a row per task, model and value) and its plot function (a line per model)."""
     found = []
     lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for (task, model), steps in grouped(rows, lambda row: (row.task, row.model)):

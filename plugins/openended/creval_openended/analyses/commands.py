@@ -83,7 +83,7 @@ class Steps(_OverSteps):
 
 
 class Classes(_OverSteps):
-    """Entropy by the number of classes, and how often a step has so many (Figure 5a, H.2, Figure 20)."""
+    """Entropy by the number of classes, and a histogram of that number (Figure 5a, H.2, Figure 20)."""
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Average within each model, task and number of classes; the column steps is the histogram."""
@@ -95,7 +95,7 @@ class Classes(_OverSteps):
 
 
 class Confounds(_OverSteps):
-    """What else entropy goes with: length of candidates, place of the step, how many were usable, temperature."""
+    """Entropy against confounds: length of candidates, number of the step, usable candidates, temperature."""
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Correlate within each model and task."""

@@ -1,7 +1,7 @@
-"""Rank correlation with the paper's p and an interval that knows of problems.
+"""Rank correlation with the paper's p, and an interval clustered by problem.
 
 Source: paper 004, Tables 8 to 10: Spearman's rho over steps, p by the t approximation. Steps of one problem are not
-independent, so the interval here redraws problems, not steps.
+independent, so the interval here resamples problems, not steps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Correlation:
 
     @property
     def numbers(self) -> tuple[float | None, ...]:
-        """The columns COLUMNS of a table."""
+        """Return the values of COLUMNS."""
         return (self.n, self.problems, self.rho, self.low, self.high, self.p)
 
 
@@ -72,7 +72,7 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
 
 def _rho(x: np.ndarray, y: np.ndarray) -> float | None:
-    """Spearman's rho alone: many times faster than with its p, which a redrawn sample does not need."""
+    """Return Spearman's rho only: many times faster than with its p, which a resample does not need."""
     if (x == x[0]).all() or (y == y[0]).all():
         return None
     from scipy.stats import rankdata

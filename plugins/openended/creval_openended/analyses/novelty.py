@@ -45,7 +45,7 @@ _OPTIONS = (
 
 
 class Ranking:
-    """The ranking of one model's solutions of one task: their novelty (high = novel) and what the judge did."""
+    """The ranking of one model's solutions of one task: their novelty (high = novel) and the judge's counts."""
 
     def __init__(self, run: Run, task: str, solutions: Sequence[Solution], scores: Mapping[SampleKey, Any]) -> None:
         self.run, self.task = run, task
@@ -55,12 +55,12 @@ class Ranking:
 
     @property
     def novelty(self) -> dict[SampleKey, float]:
-        """From 1 for the least to n for the most novel."""
+        """Return the novelty of each sample, from 1 for the least novel to n for the most."""
         return {key: float(len(self.order) - place) for place, key in enumerate(self.order)}
 
 
 class Novelty:
-    """Rank the solutions of each model and task, and correlate novelty with entropy and with people's ranks."""
+    """Rank the solutions of each model and task, and correlate novelty with entropy and with human ranks."""
 
     example = "runs/mine --role judge=openai/gpt-4o --task macgyver"
 
@@ -136,7 +136,7 @@ def _solutions(run: Run, task: str, options: Mapping[str, Any]) -> Ranking:
 
 
 def _question(fields: Mapping[str, Any]) -> str:
-    """The problem as the judge is shown it: the field `problem`, or all texts by name."""
+    """Return the problem as the judge sees it: the field `problem`, or all texts by name."""
     if "problem" in fields:
         return str(fields["problem"])
     return " ".join(f"{name.capitalize()}: {value}" for name, value in fields.items() if name != "id")

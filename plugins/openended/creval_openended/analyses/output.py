@@ -1,4 +1,4 @@
-"""What the analyses share in writing: their options, the tables' files, and who draws."""
+"""Output shared by the analyses: their options, table files and plots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPTIONS: tuple[FieldSpec, ...] = (
     FieldSpec("output", "file", None, "Folder for CSV, JSON and plots."),
     FieldSpec("no_plots", "boolean", False, "Write no plots."),
 )
-"""The options that every analysis has."""
+"""The options of every analysis."""
 
 
 def finished(
@@ -30,7 +30,7 @@ def finished(
     options: Mapping[str, Any],
     plot: Callable[[Path], Sequence[Path]] | None = None,
 ) -> AnalysisOutput:
-    """Return what an analysis found; with `--output` its table is written as CSV and JSON, and the plot drawn."""
+    """Return the output of an analysis; with `--output`, write its table as CSV and JSON and draw the plot."""
     columns, rows = table
     data = {"rows": [dict(zip(columns, row, strict=True)) for row in rows]}
     files: list[Path] = []

@@ -1,4 +1,4 @@
-"""The measured solutions of runs: one row a solution, with the interval over its candidates."""
+"""The measured solutions of runs: one row per solution, with the interval over its candidates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ COLUMNS = ("task", "model", "doc", "steps", "candidates", "entropy", "low", "hig
 
 @dataclass(frozen=True, slots=True)
 class SolutionRow:
-    """One solution: `scores` are all that it has, of these scorers and of others. `entropy` is the semantic entropy,
-    else its count estimator; `interval` the 95 % interval over its candidates. `repeats`: a step occurs twice in a row.
+    """One solution. `scores` are all its scores, also those of other scorers. `entropy` is the semantic entropy,
+    or else its count estimator; `interval` the 95 % interval over its candidates. `repeats`: two consecutive steps are
+    the same.
     """
 
     task: str
@@ -31,7 +32,7 @@ class SolutionRow:
 
     @property
     def problem(self) -> str:
-        """What solutions depend on together: task and doc."""
+        """Return the key by which solutions depend on each other: task and doc."""
         return f"{self.task}/{self.doc}"
 
 
@@ -67,7 +68,7 @@ def _of_run(run: Any, task: str | None) -> Iterator[SolutionRow]:
 
 
 class Solutions:
-    """Every solution with its entropy and how sure that is, by the jackknife over candidates."""
+    """Every solution with its entropy and the jackknife interval over its candidates."""
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options."""

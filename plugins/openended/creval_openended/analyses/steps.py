@@ -1,4 +1,4 @@
-"""The measured steps of runs as rows: one a step of a solution, with all its numbers."""
+"""The measured steps of runs: one row per step of a solution, with all its numbers."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from creval_openended.stepwise.outcome import left_out
 __all__ = ["MEASURES", "StepRow", "read_steps", "temperature_of"]
 
 MEASURES = ("cosine", "self_bleu", "distinct_1", "distinct_2")
-"""The surface measures, as they are named in scores."""
+"""The surface measures, by the names of their scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step: whose it is, and what was measured of it.
+    """One step: where it comes from, and its measurements.
 
     `problem` is the task and doc: steps of one problem are not independent. `entropy` is the semantic entropy, or its
-    count estimator where there are no log-probabilities (`estimator` says which). `tokens` is the mean number of
-    tokens of its candidates, `words` that of their words.
+    count estimator if there are no log-probabilities (`estimator` says which). `tokens` and `words` are the mean
+    numbers of tokens and words of its candidates.
     """
 
     model: str
@@ -38,7 +38,7 @@ class StepRow:
 
 
 def read_steps(runs: Sequence[str], task: str | None = None) -> list[StepRow]:
-    """Read the steps of the solutions that the task does not leave out. Raises RunError if a run holds none."""
+    """Read the steps of the solutions that the task keeps. Raises RunError if a run has none."""
     rows = []
     for run in open_runs(runs):
         found = list(_of_run(run, task))
@@ -93,7 +93,7 @@ def _row(
 
 
 def temperature_of(sample: Sample) -> float | None:
-    """Return the temperature at which the steps were sampled, as it was sent; None if none was."""
+    """Return the temperature that was sent when the steps were sampled; None if none was sent."""
     for call in sample.calls:
         if call.role == "target" and "n" in call.settings:
             value = call.settings.get("temperature")

@@ -29,7 +29,7 @@ Verdicts = Mapping[Key, Mapping[str, Sequence[float]]]
 
 
 class Temperature:
-    """Entropy of steps and shares of criteria by the temperature at which steps were sampled."""
+    """Entropy of steps and shares of criteria by sampling temperature."""
 
     example = "runs/cold runs/warm --output figures"
 
@@ -38,7 +38,7 @@ class Temperature:
         return OPTIONS
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Average within each model, task and temperature; what was sampled without one is left out."""
+        """Average within each model, task and temperature; leave out steps sampled without a temperature."""
         task = options.get("task")
         steps = [row for row in read_steps(runs, task) if row.temperature is not None]
         verdicts = _verdicts(runs, task)
@@ -75,7 +75,7 @@ def _verdicts(runs: Sequence[str], task: str | None) -> Verdicts:
 def _plot(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], shown: Sequence[str]
 ) -> Callable[[Path], Sequence[Path]]:
-    """Draw a panel for the entropy and for each criterion, one line per model and task."""
+    """Draw a panel for the entropy and each criterion, one line per model and task."""
     labels = list(dict.fromkeys((row[1], row[0]) for row in rows))
 
     def plot(base: Path) -> Sequence[Path]:

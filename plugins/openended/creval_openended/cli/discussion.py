@@ -36,7 +36,7 @@ def discussion(run: Path, task: str | None, doc: str | None, criterion: str | No
 
 
 def discussion_lines(score: ScoreRecord, criterion: str | None = None) -> Iterator[str]:
-    """Yield the lines that tell the discussions on a solution."""
+    """Yield the discussions about a solution as lines of Markdown."""
     jury = score.details.get("jury", {})
     if jury.get("method") != "jury":
         return

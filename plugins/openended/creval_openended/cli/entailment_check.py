@@ -1,4 +1,4 @@
-"""`creval openended entailment-check`: an entailment model measured on labelled pairs."""
+"""`creval openended entailment-check`: measure an entailment model on labelled pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`creval openended import`: the published problems of hypogen and bookmia, kept for their tasks."""
+"""`creval openended import`: import the published problems of hypogen and bookmia for their tasks."""
 
 from __future__ import annotations
 

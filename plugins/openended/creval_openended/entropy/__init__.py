@@ -1,1 +1,1 @@
-"""What the candidates of one step say about divergence: classes of meaning, their entropy, surface measures."""
+"""Divergence of the candidates of one step: classes of meaning, their entropy, surface measures."""

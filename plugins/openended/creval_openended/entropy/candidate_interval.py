@@ -1,4 +1,4 @@
-"""How sure the entropy of one solution is: the jackknife over its candidates, with their classes as they are."""
+"""Interval of the entropy of one solution: the jackknife over its candidates, with their classes fixed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The usable candidates of one step: their classes and their mean log-probabilities (None: there are none)."""
+    """The usable candidates of one step: their classes and their mean log-probabilities (None if missing)."""
 
     labels: Sequence[int]
     logprobs: Sequence[float] | None
@@ -23,10 +23,10 @@ class Step:
 def candidate_interval(steps: Sequence[Step], value: float, confidence: float = 0.95) -> tuple[float, float] | None:
     """Return the interval of `value`, the mean entropy over steps, by leaving out each candidate once (jackknife).
 
-    It is the t interval of the logit between 0 and the highest mean entropy that so many candidates can have, so that
-    it holds the entropy itself and nothing that is impossible. It covers the noise of n candidates alone, not the bias
-    of the entropy of few. The degrees of freedom are Satterthwaite's over steps. None where leaving out a candidate
-    changes nothing, as where all are of one class or all of different ones.
+    It is the t interval of the logit between 0 and the highest mean entropy possible for that number of candidates, so
+    it contains the entropy itself and no impossible value. It covers only the noise of n candidates, not the bias of
+    the entropy of few. The degrees of freedom are Satterthwaite's over steps. None if leaving out a candidate changes
+    nothing, for example if all are of one class or all of different ones.
     """
     from scipy.special import expit, stdtrit
 
@@ -46,7 +46,7 @@ def candidate_interval(steps: Sequence[Step], value: float, confidence: float = 
 
 
 def _square_of_error(step: Step) -> float:
-    """Return the jackknife's variance of a step's entropy."""
+    """Return the jackknife variance of a step's entropy."""
     left = _without_each(step)
     return float((len(left) - 1) / len(left) * ((left - left.mean()) ** 2).sum())
 

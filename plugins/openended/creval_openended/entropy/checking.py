@@ -1,4 +1,4 @@
-"""How well an entailment model does on labelled pairs: Table 1's experiment."""
+"""Accuracy of an entailment model on labelled pairs: the experiment of Table 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO = ("no", "false", "0", "0.0", "neutral", "contradiction", "not_entailment", 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """Two texts, and whether people say that the premise entails the hypothesis."""
+    """Two texts, and whether annotators say that the premise entails the hypothesis."""
 
     premise: str
     hypothesis: str
@@ -29,7 +29,7 @@ class LabelledPair:
 
 
 def read_pairs(file: Path) -> list[LabelledPair]:
-    """Read rows with `premise`, `hypothesis` and `label`. Raises DataError, naming the row, if one is unreadable."""
+    """Read rows with `premise`, `hypothesis` and `label`. Raises DataError, naming the row, if a row is unreadable."""
     rows = open_file(file)
     pairs = []
     for index, row in enumerate(rows):
@@ -54,7 +54,7 @@ def read_pairs(file: Path) -> list[LabelledPair]:
 async def checked(pairs: Sequence[LabelledPair], entailment: Any, rule: Rule) -> list[tuple[Any, ...]]:
     """Return one row of COLUMNS for the model (one way, and mutually as in clustering) and for two constants.
 
-    A constant's accuracy is the share of its label, its kappa undefined: a model has to beat it.
+    A constant's accuracy is the share of its label, and its kappa is undefined: a model has to beat it.
     """
     judge = judge_by(entailment, rule)
     forward = await judge([(pair.premise, pair.hypothesis) for pair in pairs])

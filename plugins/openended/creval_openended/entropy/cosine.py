@@ -1,6 +1,6 @@
-"""Entailment `cosine/0.85`: two texts "entail" each other where their sentence vectors are that close.
+"""Entailment `cosine/0.85`: two texts "entail" each other if the cosine of their sentence vectors is that high.
 
-It is no entailment: it cannot see a direction. It is here so that everything can be tried offline, under its own name
+It is not entailment: it is symmetric. It exists so that everything can be tried offline, under a separate name
 (`semantic_entropy[cosine/0.85]`), and is never a default. `cosine/0.85/sentence-transformers/all-mpnet-base-v2` names
 another encoder than `embedded/minilm`.
 """
@@ -22,7 +22,7 @@ _ENCODER = "embedded/minilm"
 
 
 def open_cosine(model: str, options: ResourceOptions) -> CosineEntailment:
-    """Open `cosine/<threshold>[/<embedding>]`. Raises UsageError, and what opening the embedding raises."""
+    """Open `cosine/<threshold>[/<embedding>]`. Raises UsageError, and the errors of opening the embedding."""
     number, _, encoder = model.partition("/")
     try:
         threshold = float(number)

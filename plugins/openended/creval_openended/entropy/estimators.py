@@ -1,8 +1,9 @@
 """Entropy over classes of meaning, in nats.
 
-Source: paper 004, Eqs. 1 to 3 and Appendix C: a candidate weighs exp(its mean token log-probability), weights are made
-to sum to 1 over the usable candidates, a class weighs what its members weigh. `count` weighs all candidates alike, for
-providers without log-probabilities. `naive` is the entropy with every candidate its own class (Figure 1, middle).
+Source: paper 004, Eqs. 1 to 3 and Appendix C: the weight of a candidate is exp(its mean token log-probability), weights
+are normalised to sum to 1 over the usable candidates, the weight of a class is the sum over its members. `count` gives
+all candidates the same weight, for providers without log-probabilities. `naive` is the entropy with every candidate in
+a separate class (Figure 1, middle).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def mean_logprob(logprobs: Sequence[float]) -> float:
 
 
 def class_weights(labels: Sequence[int], logprobs: Sequence[float] | None = None) -> Floats:
-    """Return the probability of each class (they sum to 1), from mean log-probabilities or from counts alone.
+    """Return the probability of each class (they sum to 1), from mean log-probabilities or only from counts.
 
-    `labels` number the classes from 0. Weights are formed relative to the largest, so nothing underflows.
+    `labels` number the classes from 0. Weights are computed relative to the largest, so nothing underflows.
     """
     classes = np.asarray(labels, dtype=np.int64)
     if logprobs is None:
@@ -49,8 +50,8 @@ def entropy(weights: Floats) -> float:
 class Entropies:
     """The measures of one step over its usable candidates.
 
-    `semantic` and `naive` are None without log-probabilities. `count` needs none. `candidates` is m, `classes` their
-    number; `relative` is the semantic entropy (else the count's) over its bound ln m, None for a single candidate.
+    `semantic` and `naive` are None without log-probabilities. `count` needs none. `candidates` is m, `classes` the
+    number of classes; `relative` is the semantic entropy (or else `count`) over its bound ln m, None for one candidate.
     """
 
     semantic: float | None
@@ -62,7 +63,8 @@ class Entropies:
 
 
 def entropies(labels: Sequence[int], logprobs: Sequence[float] | None) -> Entropies:
-    """Measure one step. `labels` are the classes of its usable candidates (at least one), `logprobs` their means.
+    """Measure one step. `labels` are the classes of its usable candidates (at least one), `logprobs` their
+    mean log-probabilities.
 
     0 <= semantic <= ln classes <= ln m, and naive >= semantic (merging classes never adds entropy).
     """

@@ -1,8 +1,8 @@
-"""Asks an entailment resource whether texts entail each other, as clustering needs it.
+"""Ask an entailment resource whether texts entail each other, as clustering requires.
 
 Source: paper 004, C.2.3. `strict`: the most probable of the three labels is entailment, in both directions.
 `non_defeating` (the looser rule of Farquhar et al., 2024): neither direction contradicts, and not both are neutral; a
-direction alone then holds where it does not contradict.
+single direction then counts as entailment if it does not contradict.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _ENTAILMENT, _NEUTRAL, _CONTRADICTION = 0, 1, 2
 
 
 def judge_by(entailment: Entailment, rule: Rule) -> Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]:
-    """Return what `partition_all` asks. Pairs go to the resource many at once; it keeps what it has judged.
+    """Return the judge for `partition_all`. It sends pairs to the resource in batches and caches the verdicts.
 
-    Raises UsageError if the rule needs contradictions and the model has only the class entailment and its rest.
+    Raises UsageError if the rule needs contradictions and the model only tells entailment from the rest.
     """
     if rule == "non_defeating" and getattr(entailment, "classes", 3) == 2:
         raise UsageError(

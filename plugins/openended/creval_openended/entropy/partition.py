@@ -1,9 +1,9 @@
 """Classes of meaning among texts: greedy clustering by mutual entailment with a class's first member.
 
 Source: paper 004, 3.1 and Appendix C (after Farquhar et al., 2024). A text joins the first class, in order of
-their founding, whose founder it entails and is entailed by; else it founds one. Here the same partition is found
-founder by founder: each founder in turn is compared with all texts that are still free, first in one direction, then
-in the other only where the first holds. That takes 45 directed predictions for ten unlike texts and 18 for ten
+creation, whose founder it entails and is entailed by; otherwise it founds one. This module finds the same partition
+founder by founder: it compares each founder in turn with all texts that have no class yet, first in one direction, then
+in the other only if the first entails. That takes 45 directed predictions for ten unlike texts and 18 for ten
 paraphrases; identical texts share a class without any.
 """
 
@@ -19,13 +19,13 @@ Pair = tuple[str, str]
 _Search = Generator[Sequence[Pair], Sequence[bool], list[int]]
 
 Judge = Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]
-"""Says of each pair whether its premise entails its hypothesis; called with many pairs at once."""
+"""Return for each pair whether its premise entails its hypothesis; called with many pairs at once."""
 
 
 def classes_of(texts: Sequence[str]) -> Generator[Sequence[Pair], Sequence[bool], list[int]]:
-    """Partition texts; yields pairs to be judged, is sent one bool a pair, and returns the class of each text.
+    """Partition texts: yield the pairs to judge, receive one bool per pair, and return the class of each text.
 
-    Classes are numbered from 0 in the order in which their founders stand among the texts.
+    Classes are numbered from 0 in the order of their founders among the texts.
     """
     distinct = list(dict.fromkeys(texts))
     label: dict[str, int] = {}
@@ -48,7 +48,7 @@ def classes_of(texts: Sequence[str]) -> Generator[Sequence[Pair], Sequence[bool]
 async def partition_all(steps: Sequence[Sequence[str]], judge: Judge) -> list[list[int]]:
     """Partition the candidates of many steps in lockstep, so that the judge sees large batches.
 
-    Returns for each step the class of each candidate. A pair that several steps ask for at once is judged once.
+    Returns for each step the class of each candidate. A pair that several steps request at once is judged once.
     """
     results: list[list[int]] = [[] for _ in steps]
     running: dict[int, tuple[_Search, Sequence[Pair]]] = {}
@@ -70,7 +70,7 @@ def _advance(
     search: _Search,
     verdicts: Sequence[bool] | None,
 ) -> None:
-    """Let one search go on until it asks again, or keep what it found."""
+    """Advance one search to its next request, or store its result."""
     try:
         pairs = next(search) if verdicts is None else search.send(verdicts)
     except StopIteration as end:

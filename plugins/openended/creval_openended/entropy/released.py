@@ -1,8 +1,8 @@
 """How the authors' released code counts candidates of the same text (MacGyverSemanticProbing at b2a17dd).
 
-The first candidate founds the first class and is then met again where its text occurs more than once: k copies count
-k + 1 times. And a text that occurs again has the log-probability of its first occurrence. Of a, a, b, c with equal
-weights the entropy is 0.950270539, where three classes of 2, 1 and 1 have 1.039720771.
+The first candidate founds the first class and is then counted again if its text occurs more than once: k copies count
+k + 1 times. And a text that occurs again has the log-probability of its first occurrence. For a, a, b, c with equal
+weights the entropy is 0.950270539, instead of 1.039720771 for three classes of 2, 1 and 1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["as_released", "released_entropies"]
 
 
 def as_released(texts: Sequence[str], step: Step) -> Step:
-    """Return a step as the released code weighs it: one candidate more where the first text occurs again."""
+    """Return a step as the released code weighs it: one more candidate if the first text occurs again."""
     first = [texts.index(text) for text in texts]
     places = [*first, *([0] if texts.count(texts[0]) > 1 else [])]
     logprobs = None if step.logprobs is None else [step.logprobs[place] for place in places]
@@ -25,7 +25,7 @@ def as_released(texts: Sequence[str], step: Step) -> Step:
 
 
 def released_entropies(step: Step, plain: Entropies) -> Entropies:
-    """Return the entropies over classes of such a step; candidates, their bound and `naive` stay those that came."""
+    """Return the entropies over classes of this step; the candidates, their bound and `naive` do not change."""
     found = entropies(step.labels, step.logprobs)
     value = found.count if found.semantic is None else found.semantic
     bound = None if plain.relative is None else min(1.0, value / _bound(plain.candidates))

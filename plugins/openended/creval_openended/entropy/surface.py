@@ -1,4 +1,4 @@
-"""Diversity of candidates by their words alone: self-BLEU and distinct-n; and by vectors: mean cosine.
+"""Diversity of candidates by their words (self-BLEU and distinct-n) and by their vectors (mean cosine).
 
 Source: paper 004, Section 5 and Appendix C.3; the recipe that the paper leaves open is ours (docs/openended.md):
 BLEU-4 with uniform weights, smoothed as by NLTK's method 1, words split at white space, lower case; distinct-n pooled
@@ -18,19 +18,19 @@ __all__ = ["distinct", "mean_cosine", "self_bleu", "self_bleu_of_steps", "words_
 
 _LONGEST = 4
 _SMOOTHING = 0.1
-"""NLTK's method 1: what stands for no n-gram in common."""
+"""NLTK's method 1: the count in place of 0 if no n-gram is in common."""
 _MOST_KINDS = 2**62
 
 Ints = npt.NDArray[np.int64]
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text as these measures see them."""
+    """Return the words of a text as these measures split it."""
     return text.lower().split()
 
 
 def self_bleu(texts: Sequence[str]) -> float | None:
-    """Return the mean BLEU-4 of each text against all others (0 to 1; high: alike). None for fewer than two."""
+    """Return the mean BLEU-4 of each text against all others (0 to 1; high: alike). None for fewer than two texts."""
     return self_bleu_of_steps([texts])[0]
 
 
@@ -53,11 +53,11 @@ def self_bleu_of_steps(steps: Sequence[Sequence[str]]) -> list[float | None]:
 
 
 def _matches(tokens: Sequence[Sequence[Sequence[str]]], lengths: Ints) -> tuple[Ints, Ints]:
-    """Return two arrays (n, text): n-grams that another text of the step has too, as often as it has them, and all."""
+    """Return two arrays (n, text): clipped n-gram matches with another text of the step, and all n-grams."""
     coded: list[int] = []
     vocabulary = 0
     for step in tokens:
-        codes = defaultdict[str, int](itertools.count(vocabulary).__next__)  # no word of a step is one of another
+        codes = defaultdict[str, int](itertools.count(vocabulary).__next__)  # each step has separate codes
         coded += [codes[word] for text in step for word in text]
         vocabulary += len(codes)
     n_texts = len(lengths)
@@ -80,7 +80,7 @@ def _matches(tokens: Sequence[Sequence[Sequence[str]]], lengths: Ints) -> tuple[
 
 
 def _keys(words: Ints, owners: Ints, vocabulary: int, texts: int) -> Iterator[Ints]:
-    """Yield for each n one number an occurrence of an n-gram: of the n-gram, of n, and of its text."""
+    """Yield for each n one number per occurrence of an n-gram; it encodes the n-gram, n and its text."""
     grams, kinds = words, vocabulary
     for n in range(_LONGEST):
         if n:
@@ -92,14 +92,14 @@ def _keys(words: Ints, owners: Ints, vocabulary: int, texts: int) -> Iterator[In
 
 
 def _brevity(lengths: Ints, steps: Ints) -> npt.NDArray[np.float64]:
-    """BLEU's penalty of each text for being shorter than the one of its step nearest in length (of two the shorter)."""
+    """Return each text's BLEU brevity penalty against the text of its step nearest in length (on a tie the shorter)."""
     apart = lengths + steps * (3 * int(lengths.max()) + 1)  # texts of other steps are never the nearest
     order = np.sort(apart)
     left, right = np.searchsorted(order, apart), np.searchsorted(order, apart, side="right")
     below = np.where(left > 0, order[np.maximum(left - 1, 0)], -np.inf)
     above = np.where(right < len(order), order[np.minimum(right, len(order) - 1)], np.inf)
     nearest = np.where(apart - below <= above - apart, below, above)
-    short = np.where(right - left > 1, 0.0, np.maximum(nearest - apart, 0.0))  # words that are missing
+    short = np.where(right - left > 1, 0.0, np.maximum(nearest - apart, 0.0))  # number of missing words
     return np.exp(-short / np.maximum(lengths, 1))
 
 

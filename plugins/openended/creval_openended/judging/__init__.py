@@ -1,1 +1,1 @@
-"""Judges of task fulfilment: the retrieval-based jury, the baselines it is compared with, and what they share."""
+"""Judges of task fulfilment: the retrieval-based jury, its baselines, and their shared code."""

@@ -1,4 +1,4 @@
-"""Questions to the judge on one solution: one retry where the format is not met, and tokens counted by phase."""
+"""Questions to the judge about one solution, with one retry on a wrong format and token counts by phase."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is judged: the sample, the problem as judges are shown it, and the solution."""
+    """The case to judge: the sample, the problem as judges see it, and the solution."""
 
     item: ScorerInput
     problem: str
@@ -34,9 +34,9 @@ class _Spent:
 
 
 def case_of(item: ScorerInput, context: Context, solution: str = "answer") -> Case:
-    """Return the case of a sample: its answer, or with `full` the full answer that came before the steps.
+    """Return the case of a sample: its answer, or with `full` the full answer generated before the steps.
 
-    The problem is shown by the task's prompt `statement`. Raises ScoringError if there is no such solution.
+    The problem is shown by the task's prompt `statement`. Raises ScoringError if the solution is missing.
     """
     text = item.answers[0] if solution == "answer" else str(item.outcome.get("full") or "")
     if not text.strip():
@@ -45,7 +45,7 @@ def case_of(item: ScorerInput, context: Context, solution: str = "answer") -> Ca
 
 
 class Questions:
-    """Asks the role `judge` about one case and keeps what that took, by phase."""
+    """Asks the role `judge` about one case and records calls and tokens, by phase."""
 
     def __init__(self, context: Context, case: Case) -> None:
         self._context = context
@@ -55,11 +55,11 @@ class Questions:
     async def ask(
         self, phase: str, prompt: str, fields: Mapping[str, Any], form: Form[T] | Callable[[str], T], **settings: Any
     ) -> tuple[T, str]:
-        """Ask by a prompt of the task and return what was read of the reply, with its text.
+        """Ask by a prompt of the task and return the parsed reply, with its text.
 
-        `form` says how replies are read, or is the function that reads them.
+        `form` says how replies are parsed, or is the function that parses them.
 
-        Raises ScoringError if the reply cannot be read, asked twice, and what `Context.ask` raises.
+        Raises ScoringError if two replies are unreadable, and the errors of `Context.ask`.
         """
         known = {"problem": self._case.problem, "solution": self._case.solution}
         messages = self._context.prompt(prompt, self._case.item.doc, **known, **fields)
@@ -83,7 +83,7 @@ class Questions:
 
     @property
     def outcome(self) -> Mapping[str, Any]:
-        """What the protocol says of the solution."""
+        """Return the outcome that the protocol recorded for the solution."""
         return self._case.item.outcome
 
     def spent(self) -> dict[str, dict[str, int]]:

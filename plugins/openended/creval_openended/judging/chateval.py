@@ -1,8 +1,8 @@
-"""Scorer `openended.chateval`: three analysts who see the whole discussion, one by one (paper 004, Figure 2 and D.4).
+"""Scorer `openended.chateval`: three analysts who see the whole discussion, in turn (paper 004, Figure 2 and D.4).
 
 Each reply joins the discussion at once; at the end each analyst gives a verdict, and the majority decides. The paper
-prints no prompts for it. Here analysts begin, speak and decide by the jury's own prompts, so that what differs is what
-they are shown: the whole history in place of retrieved fragments, and no confidence that could end it early.
+prints no prompts for it. Here analysts use the jury's prompts, so that the only difference is their input: the whole
+history in place of retrieved fragments, and no confidence that could end the discussion early.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ __all__ = ["ChatEval"]
 
 
 class ChatEval:
-    """Scores as those of `openended.jury`. 36 calls for three criteria and two `rounds`: all analysts begin again.
+    """Scores as those of `openended.jury`. 36 calls for three criteria and two `rounds`, since analysts
+    begin anew for each criterion.
 
     The confidence of a verdict is the share of analysts who gave it. With `curve` verdicts are taken after each round,
-    so that one run shows what 1, 2 and 3 rounds cost; the last one counts. `words` bounds a turn.
+    so that one run shows the cost of 1, 2 and 3 rounds; the last one counts. `words` limits a turn.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class ChatEval:
         self._rounds, self._words, self._curve = rounds, words, curve
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Beginnings, turns and verdicts of three analysts for each criterion."""
+        """Return the beginnings, turns and verdicts of three analysts for each criterion."""
         calls = len(self._criteria) * 3 * (1 + self._rounds + (self._rounds if self._curve else 1))
         return {ROLE: (calls, 2 * calls)}
 
@@ -56,7 +57,7 @@ class ChatEval:
         said: list[str] = []
         for analyst in ANALYSTS:
             fields = {**wording.fields(analyst, criterion, "", self._words), **wording.start()}
-            settings = {"draw": self._criteria.index(criterion)}  # the same question, and another discussion
+            settings = {"draw": self._criteria.index(criterion)}  # the same question, but another discussion
             _, text = await questions.ask("initialisation", f"start_{analyst}", fields, read_points, **settings)
             said.append(f"{analyst} analyst: {text}")
         verdicts: list[bool] = []

@@ -1,4 +1,4 @@
-"""What a solution is judged on, as a task file writes it."""
+"""The criteria of judging, as a task file writes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RESERVED = ("overall", "confidence", "abstained")
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One criterion: the `name` of its score, what judges call it, and the words for yes and no."""
+    """One criterion: the `name` of its score, its name for judges, and the words for yes and no."""
 
     name: str
     definition: str
@@ -37,5 +37,5 @@ def read_criteria(written: Sequence[Mapping[str, str]]) -> tuple[Criterion, ...]
 
 
 def criterion_list(criteria: Sequence[Criterion]) -> str:
-    """Return the list that the problem and the solution analyst see: a line a criterion, with its definition."""
+    """Return the list for the problem and the solution analyst: one line per criterion, with its definition."""
     return "\n".join(f"- {each.called}: {each.definition}" for each in criteria)

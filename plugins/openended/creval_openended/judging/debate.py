@@ -1,6 +1,6 @@
 """Scorer `openended.debate`: two debaters, then a judge (Appendix N, which leaves the judge's prompt out).
 
-Debater 1 argues that the solution meets the criterion, debater 2 that it does not, both with what was said so far.
+Debater 1 argues that the solution meets the criterion, debater 2 that it does not, both see the debate so far.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["Debate"]
 
 
 class Debate:
-    """Scores as those of `openended.jury`. `rounds` times both debaters speak; then the judge decides."""
+    """Scores as those of `openended.jury`. Both debaters speak `rounds` times; then the judge decides."""
 
     def __init__(self, criteria: Sequence[Mapping[str, str]], rounds: int = 1) -> None:
         self._criteria = read_criteria(criteria)
         self._rounds = rounds
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Two a round and one, for each criterion."""
+        """Return two calls per round and one verdict, for each criterion."""
         calls = len(self._criteria) * (2 * self._rounds + 1)
         return {ROLE: (calls, 2 * calls)}
 

@@ -1,8 +1,8 @@
-"""The discussion of one criterion: rounds of three analysts, their confidence, the verdict of the surest.
+"""The discussion of one criterion: rounds of three analysts, their confidence, the verdict of the most confident.
 
-Source: paper 004, Appendix D.2 and M. Analysts speak in the order problem, solution, criterion, one after the other; a
-question to another one waits for that one's next turn, where it joins the retrieval query and the prompt. What is still
-unanswered at the end is kept as open.
+Source: paper 004, Appendix D.2 and M. Analysts speak in the order problem, solution, criterion; a question to another
+analyst waits for that analyst's next turn, when it joins the retrieval query and the prompt. Questions unanswered at
+the end are recorded as open.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A question that waits: from whom, in which round."""
+    """A pending question: from whom, in which round."""
 
     by: Analyst
     round: int
@@ -48,7 +48,7 @@ class _Stage:
 
     @property
     def mean(self) -> float:
-        """Rounded, so that three times 0.4 does not exceed 0.4: with one decimal means often meet a threshold."""
+        """Return the mean, rounded, so that three times 0.4 does not exceed 0.4: it often equals a threshold."""
         return round(fmean(each.value for each in self.confidences.values()), _DECIMALS)
 
     @property
@@ -69,7 +69,7 @@ class _Stage:
 
 @dataclass(slots=True)
 class Discussion:
-    """One criterion's discussion over a memory that holds the shared initialisation."""
+    """One criterion's discussion over a memory that contains the shared initialisation."""
 
     questions: Questions
     wording: Wording
@@ -82,7 +82,7 @@ class Discussion:
     _unaddressed: list[str] = field(default_factory=list)
 
     async def verdict(self) -> Verdict:
-        """Discuss to the end. Raises ScoringError if an analyst's reply stays unreadable, ModelError."""
+        """Discuss to the end. Raises ScoringError if an analyst's reply stays unreadable, and ModelError."""
         points, text = await self._ask("initialisation", "start_criterion", "criterion", "", self.forms.points)
         self.memory.add("criterion", 0, points)
         self._turns.append({"round": 0, "by": "criterion", "seen": [], "text": text})

@@ -1,4 +1,4 @@
-"""Provider `given`: `given/FIELD` answers with a field of the doc, so that written solutions are judged."""
+"""Provider `given`: `given/FIELD` answers with a field of the doc, to judge solutions that already exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Given", "open_given"]
 
 
 class Given:
-    """A `Provider` that says what a field of the doc holds. Nothing is asked of anybody."""
+    """A `Provider` that returns a field of the doc. It calls no model."""
 
     traits = ProviderTraits(remote=False, cacheable=False, free=True, verbatim=True)
 

@@ -22,11 +22,11 @@ _SHARED: tuple[Analyst, ...] = ("problem", "solution")
 
 
 class Jury:
-    """Scores of a solution: 1 or 0 for each of `criteria`, their mean `overall`, and what judging took.
+    """Scores of a solution: 1 or 0 for each of `criteria`, their mean `overall`, and the cost of judging.
 
-    The initialisation of the problem and the solution analyst serves all criteria; each criterion's discussion sees it
-    and its own fragments alone. Settings as in `JurySettings`. A criterion without a
-    verdict has no score and no other criterion suffers. Details `jury` hold the discussions whole.
+    The initialisation of the problem and the solution analyst serves all criteria; each criterion's discussion sees
+    only it and its own fragments. Settings as in `JurySettings`. A criterion without a verdict has no score; the other
+    criteria keep theirs. Details `jury` contain the whole discussions.
     """
 
     def __init__(self, criteria: Sequence[Mapping[str, str]], variant: Variant = "paper", **settings: Any) -> None:
@@ -35,7 +35,7 @@ class Jury:
         self._forms = forms_of(self._settings.replies, self._settings.words)
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """26 calls for three criteria in one round, 44 in two; each may be asked once more."""
+        """26 calls for three criteria in one round, 44 in two; each may be retried once."""
         rounds = self._settings.rounds
         verdicts = rounds if self._settings.curve else 1
         first = rounds if self._settings.curve else 1
@@ -60,7 +60,7 @@ class Jury:
                 shared.add(analyst, 0, points)
                 start.append({"round": 0, "by": analyst, "seen": [], "text": text})
         except (ModelError, ScoringError) as error:
-            failure = error  # each criterion lacks its score for this reason, and what was scored next to it stands
+            failure = error  # the reason for each missing score; other scorers are not affected
 
         async def judge(criterion: Criterion) -> Verdict:
             if failure is not None:

@@ -1,7 +1,7 @@
 """The database of a discussion: fragments with their vectors, and the nearest ones to a query.
 
-Source: paper 004, D.2.1, GET(Q, n): the n fragments most similar to Q. Cosine; `squared_l2` on vectors as they come is
-what the released code does. The earlier fragment wins a tie.
+Source: paper 004, D.2.1, GET(Q, n): the n fragments most similar to Q, by cosine. The released code uses `squared_l2`
+on vectors without normalisation. The earlier fragment wins a tie.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Fragment:
 
 
 class Memory:
-    """The fragments of one criterion's discussion. A copy has those so far and goes its own way."""
+    """The fragments of one criterion's discussion. A copy starts with the same fragments and is then independent."""
 
     def __init__(self, embedding: Embedding, similarity: Similarity = "cosine") -> None:
         self._embedding = embedding
@@ -47,11 +47,11 @@ class Memory:
 
     @property
     def fragments(self) -> Sequence[Fragment]:
-        """All fragments in the order in which they came."""
+        """Return all fragments in the order in which they were added."""
         return self._fragments
 
     def add(self, by: Analyst, round_: int, texts: Sequence[str]) -> None:
-        """Store what an analyst said. Raises ScoringError if the embedding has no vector for it."""
+        """Store the texts of an analyst. Raises ScoringError if the embedding has no vector for it."""
         if not texts:
             return
         for text, vector in zip(texts, self._embedding.embed(texts), strict=True):

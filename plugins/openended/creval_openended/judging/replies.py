@@ -1,6 +1,6 @@
-"""What judges write, read: fragments, turns of a discussion, confidences and verdicts.
+"""Parse replies of judges: fragments, turns of a discussion, confidences and verdicts.
 
-Each reader raises UnreadableReplyError where the format that the prompt prescribes is not met; nothing is guessed.
+Each parser raises UnreadableReplyError if the reply does not match the format of the prompt; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 
 Analyst = Literal["problem", "solution", "criterion"]
 ANALYSTS: tuple[Analyst, ...] = ("problem", "solution", "criterion")
-"""In the order in which they speak, and in which ties of confidence are broken."""
+"""In the order of their turns, which also breaks ties of confidence."""
 
 _POINT = re.compile(r"\[\[\s*POINT\s*\]\]\s*:?", re.IGNORECASE)
 _HEADER = re.compile(r"\[\[([^\[\]\n]{1,120})\]\]\s*:?")
@@ -41,14 +41,14 @@ _NOBODY = re.compile(r"^\W*+(?:none|no(?:ne)? (?:queries|questions|further.*+)|n
 
 
 class UnreadableReplyError(Exception):
-    """The reply does not have the form that was asked for; the text says what is wrong."""
+    """The reply does not have the requested form; the text says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of an analyst: `opinion`, `answers` to others ("" for none), questions by whom they are for.
+    """One turn of an analyst: `opinion`, `answers` to others ("" for none), questions by addressee.
 
-    `unaddressed` are questions for nobody, for oneself, or for somebody whom the discussion does not know.
+    `unaddressed` are questions to nobody, to oneself, or to an unknown analyst.
     """
 
     opinion: str
@@ -59,7 +59,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How certain an analyst is, from 0 to 1, and for which verdict (None: it did not say)."""
+    """How certain an analyst is, from 0 to 1, and for which verdict (None: not stated)."""
 
     value: float
     stance: bool | None
@@ -76,7 +76,7 @@ def whole_text(reply: Reply) -> str:
 
 
 def read_points(text: str) -> tuple[str, ...]:
-    """Return the fragments of an initialisation: what follows each [[POINT]], text before the first dropped."""
+    """Read the fragments of an initialisation: the texts after each [[POINT]]; text before the first is dropped."""
     points = tuple(part.strip() for part in _POINT.split(text)[1:] if part.strip())
     if not points:
         raise UnreadableReplyError("the initialisation has no [[POINT]]")
@@ -84,7 +84,7 @@ def read_points(text: str) -> tuple[str, ...]:
 
 
 def read_turn(text: str, speaker: Analyst) -> Turn:
-    """Read the three labelled parts of a turn; answers and queries may be missing, the opinion may not."""
+    """Read the three labelled parts of a turn; answers and queries are optional, the opinion is not."""
     parts: dict[str, list[str]] = {"answers": [], "opinion": [], "queries": []}
     found = list(_HEADER.finditer(text))
     for number, match in enumerate(found):
@@ -100,7 +100,7 @@ def read_turn(text: str, speaker: Analyst) -> Turn:
 
 
 def read_confidence(text: str) -> Confidence:
-    """Read [[0.6]] ([NO]): one number from 0 to 1, and perhaps the stance."""
+    """Read [[0.6]] ([NO]): one number from 0 to 1, and optionally the stance."""
     given = {content for content in _contents(_BRACKETS, text) if content.upper() not in ("YES", "NO")}
     if len(given) != 1:
         raise UnreadableReplyError(f"the confidence is not one [[Score]] but {_listed(given)}")
@@ -133,7 +133,7 @@ def _contents(brackets: re.Pattern[str], text: str) -> list[str]:
 
 
 def _without_edges(part: str) -> str:
-    """Return a part without the bold type of its label in front, and the number of the next part behind."""
+    """Strip the bold type of the label before a part, and the number of the next part after it."""
     start, end = 0, len(part)
     while start < end and (part[start].isspace() or part[start] in "*:"):
         start += 1
@@ -150,7 +150,7 @@ def _without_edges(part: str) -> str:
 def _kind(label: str) -> str | None:
     low = label.casefold()
     if "answer" in low:
-        return "answers"  # before the queries: its label speaks of questions too
+        return "answers"  # before the queries: its label mentions questions too
     if "opinion" in low or "thought" in low:
         return "opinion"
     return "queries" if "quer" in low or "question" in low else None
@@ -183,9 +183,9 @@ def _analyst(name: str) -> Analyst | None:
 
 
 def share_of(text: str, what: str) -> float:
-    """Read a number from 0 to 1; `what` is named where it is none."""
+    """Read a number from 0 to 1; the error names `what`."""
     try:
-        value = float(text.replace("_", "?"))  # Python takes 0_5 for 5
+        value = float(text.replace("_", "?"))  # Python reads 0_5 as 5
     except ValueError:
         raise UnreadableReplyError(f"the {what} {text[:40]!r} is no number") from None
     if not 0 <= value <= 1:

@@ -1,7 +1,7 @@
-"""In what form judges reply: as the prompts prescribe, or as JSON under a schema that the server keeps.
+"""Forms of judges' replies: as the prompts prescribe, or as JSON under a schema that the server enforces.
 
-The second is ours, `replies: structured` of the jury, for small models that keep no format by themselves. Each kind of
-reply has the same parts in the same order, and what is read of it is the same.
+The second is ours, `replies: structured` of the jury, for small models that follow no format unaided. Each kind of
+reply has the same parts in the same order in both forms, and is parsed into the same result.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ T = TypeVar("T")
 Read = Callable[[str], T]
 _POINTS = 8
 _POINT_WORDS = 8
-"""A beginning is divided into at most `_POINTS`, and not into shorter ones than these."""
+"""A beginning is divided into at most `_POINTS` points, none shorter than this."""
 _QUERIES = 2
 _CHARACTERS = 6
-"""About the characters of a word, with its blank."""
+"""Approximate characters per word, with its space."""
 _ANSWER = "Reply with one JSON object and nothing else. "
 
 
@@ -43,7 +43,7 @@ _ANSWER = "Reply with one JSON object and nothing else. "
 class Form(Generic[T]):
     """One kind of reply: `read` raises UnreadableReplyError. A `schema` is sent, with a `note` after the prompt.
 
-    `display` turns a reply that could be read into what people read of it.
+    `display` formats a readable reply for people.
     """
 
     read: Read[T]
@@ -53,7 +53,7 @@ class Form(Generic[T]):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What is sent with the question."""
+        """Return the settings that are sent with the question."""
         if self.schema is None:
             return {}
         return {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": self.schema}}}
@@ -61,7 +61,7 @@ class Form(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The four kinds of replies of a discussion; a turn is that of a speaker."""
+    """The four kinds of replies of a discussion; `turn` depends on the speaker."""
 
     points: Form[tuple[str, ...]]
     turn: Callable[[Analyst], Form[Turn]]
@@ -70,7 +70,7 @@ class Forms:
 
 
 def forms_of(replies: Replies, words: int) -> Forms:
-    """Return the forms; `words` bounds a structured turn, beginnings have twice as many."""
+    """Return the forms; `words` limits a structured turn, beginnings may have twice as many."""
     if replies == "written":
         return Forms(
             Form(read_points),

@@ -1,4 +1,4 @@
-"""How the jury works: the paper's numbers, or those of the released code."""
+"""Settings of the jury: the paper's numbers, or those of the released code."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class JurySettings:
     """Appendix D and D.2. `k`, `j`, `l` fragments are shown for a turn, a confidence and the verdict.
 
     A discussion ends after a round whose mean confidence exceeds `threshold` (with `reached`: reaches it), at the
-    latest after `rounds`; `words` bounds a turn. `curve` plays all rounds and takes a verdict after each, so that one
-    run serves every threshold. `unreadable_confidence` counts in place of one that cannot be read (None: the criterion
-    has no score). `solution` says what is judged, the steps or the full answer before them. With `focus: shifted` an
-    analyst that rates and decides heeds what the next one should: the problem analyst the solution, the other two the
-    criterion. Temperatures: None sends none. `replies: structured` is ours: judges reply as JSON under a schema that is
-    sent along, for small models that keep no written format.
+    latest after `rounds`; `words` limits a turn. `curve` plays all rounds and takes a verdict after each, so that one
+    run serves every threshold. `unreadable_confidence` replaces an unreadable confidence (None: the criterion has no
+    score). `solution` says what is judged, the steps or the full answer before them. With `focus: shifted` an
+    analyst rates and decides with the focus of the next one: the problem analyst with that of the solution, the other
+    two with that of the criterion. Temperatures: None sends none. `replies: structured` is ours: judges reply as JSON
+    under a schema that is sent along, for small models that do not follow a written format.
     """
 
     k: int = 5
@@ -55,7 +55,7 @@ class JurySettings:
 
     @classmethod
     def of(cls, variant: Variant = "paper", **changed: Any) -> JurySettings:
-        """Return the settings of a variant, with some changed. Raises UsageError for one that there is not."""
+        """Return the settings of a variant, with some changed. Raises UsageError if it is unknown."""
         known = {field.name for field in fields(cls)}
         unknown = [name for name in changed if name not in known]
         if unknown:
@@ -63,5 +63,5 @@ class JurySettings:
         return cls(**{**(_RELEASED if variant == "released" else {}), **changed})
 
     def ends(self, mean: float, round_: int) -> bool:
-        """Whether a discussion ends after this round of this mean confidence."""
+        """Return whether a discussion ends after this round, given its mean confidence."""
         return round_ >= self.rounds or (mean >= self.threshold if self.reached else mean > self.threshold)

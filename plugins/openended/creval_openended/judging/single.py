@@ -1,4 +1,4 @@
-"""Scorer `openended.single`: one judge, one call a criterion: zero-shot or few-shot, with a reason or not (App. N)."""
+"""Scorer `openended.single`: one judge, one call per criterion, zero- or few-shot, with a reason or not (App. N)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SingleJudge:
         self._prompt = ("few_shot" if examples else "zero_shot") + ("_cot" if explain else "")
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """One call a criterion, once more where it cannot be read."""
+        """Return one call per criterion; an unreadable reply costs one more."""
         return {ROLE: (len(self._criteria), 2 * len(self._criteria))}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:

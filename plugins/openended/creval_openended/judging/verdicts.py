@@ -1,7 +1,7 @@
 """The verdicts on one solution as scores: the same for the jury, its baselines and people.
 
-A criterion on which a judge gave no verdict has no score, with the reason; the others stand, and `overall` is missing.
-A judge abstains where its replies hold no verdict. A failed call is no abstention: then `abstained` is missing too.
+A criterion without a verdict has no score, with the reason; the other criteria keep theirs, and `overall` is missing.
+A judge abstains if its replies contain no verdict. A failed call is no abstention: then `abstained` is missing too.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ COUNTS = ("overall", "confidence", "abstained", "judge_calls", "judge_input_toke
 """The scores next to those of the criteria."""
 
 _COSTS = COUNTS[3:]
-"""What judging took: also of a solution that the task leaves out."""
+"""The cost of judging, recorded also for a solution that the task leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a criterion is fulfilled, how sure the judge is of this verdict (0 to 1), and what led to it."""
+    """Return whether a criterion is fulfilled, how sure the judge is of this verdict (0 to 1), and the details."""
 
     fulfilled: bool
     confidence: float | None = None
@@ -40,7 +40,7 @@ async def score_of(
     questions: Questions,
     about: Mapping[str, Any],
 ) -> Score:
-    """Judge one criterion after the other and return the scores; `about` joins the details."""
+    """Judge one criterion after the other and return the scores; `about` is added to the details."""
     verdicts: dict[str, Verdict] = {}
     missing: dict[str, MissingScore] = {}
     failed: list[str] = []

@@ -1,4 +1,4 @@
-"""What the prompts of the jury are filled with; the prompts themselves are in the task file."""
+"""Fields for the prompts of the jury; the prompts themselves are in the task file."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from creval_openended.judging.replies import Analyst
 __all__ = ["Wording"]
 
 _SHIFTED: Mapping[Analyst, Analyst] = {"problem": "solution", "solution": "criterion", "criterion": "criterion"}
-"""Whose focus the released code tells an analyst."""
+"""Whose focus the released code gives an analyst."""
 
 
 class Wording:
     """Fields of the prompts, and the texts that the task's prompts `query` and `focus` give for a role.
 
-    `query` is what an analyst looks fragments up by, `focus` what it heeds when it rates and decides; both are
-    templates with `analyst`, `phase`, `criterion` and `definition`, so that a task of one's own may reword them.
-    With `shifted` the focus is that of another analyst, as the released code has it.
+    `query` is an analyst's retrieval query, `focus` the text to consider when it rates and decides; both are templates
+    with `analyst`, `phase`, `criterion` and `definition`, so that another task may reword them. With `shifted` the
+    focus is that of another analyst, as in the released code.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class Wording:
         self._criteria = criterion_list(criteria)
 
     def query(self, phase: str, analyst: Analyst, criterion: Criterion, questions: Sequence[str]) -> str:
-        """Return the retrieval query, the questions that wait joined on."""
+        """Return the retrieval query, with the pending questions appended."""
         return ", and ".join([self._text("query", self._names(analyst, criterion, phase)), *questions])
 
     def shown(self, fragments: Sequence[str], asked: Sequence[tuple[Analyst, str]]) -> str:
-        """Return the discussion as an analyst is shown it: fragments, nearest first, then questions as they stand."""
+        """Return the discussion as an analyst sees it: fragments, nearest first, then questions in their order."""
         lines = [f"Question from the {by} analyst: {question}" for by, question in asked]
         return "\n\n".join([*fragments, *lines])
 

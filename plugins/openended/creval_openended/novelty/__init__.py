@@ -1,1 +1,1 @@
-"""The novelty judge of Appendix L: pairs of solutions compared, and ranked by sorting."""
+"""The novelty judge of Appendix L: compare pairs of solutions, and rank by sorting."""

@@ -1,4 +1,4 @@
-"""Ranks that people gave to solutions, from a file."""
+"""Human ranks of solutions, from a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["read_ranks"]
 def read_ranks(file: Path) -> dict[str, float]:
     """Return the mean rank (1 = most novel) of each doc: rows with `doc` and `rank`, one for each person.
 
-    `file` may also be a run that a person ranked (`novelty_people`). Raises DataError if a row has no such fields.
+    `file` may also be a run that a person ranked (`novelty_people`). Raises DataError if a row lacks these fields.
     """
     ranks: dict[str, list[float]] = defaultdict(list)
     if file.is_dir():

@@ -1,4 +1,4 @@
-"""Which of two solutions is more novel: the prompt of Appendix L, the reading of its answer, and what is counted."""
+"""Which of two solutions is more novel: the prompt of Appendix L, the parser of its answer, and counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MACGYVER = (
     "How inventively each answer utilises tools, even when some steps are ordinary. Focus on unexpected tool "
     "applications. Ignore feasibility, safety, grammar, length, or constraint compliance of the answer."
 )
-"""The paper's definition (Appendix L). It speaks of tools, and so serves practical problems alone."""
+"""The paper's definition (Appendix L). It mentions tools, and so fits only practical problems."""
 
 BOOKMIA = (
     "How far the events, images and turns of each answer depart from what a reader would expect between this beginning "
@@ -47,7 +47,7 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """One answer to be ranked: the key of its sample, the problem, the text."""
+    """One answer to rank: the key of its sample, the problem, the text."""
 
     key: SampleKey
     question: str
@@ -56,10 +56,10 @@ class Solution:
 
 @dataclass(slots=True)
 class Counts:
-    """What the judge did: comparisons, how often the first pair shown won, and verdicts that the order turned round.
+    """Counts of the judge: comparisons, how often the first solution shown won, and verdicts that the order reversed.
 
-    `asked` and `first` count single verdicts; `both` are comparisons made in both orders, `turned` those of them in
-    which the verdicts differ. `lost` holds (winner, loser) of every comparison.
+    `asked` and `first` count single verdicts; `both` are comparisons made in both orders, `turned` those among them
+    whose verdicts differ. `results` contains (winner, loser) of every comparison.
     """
 
     comparisons: int = 0
@@ -70,16 +70,16 @@ class Counts:
     results: list[tuple[SampleKey, SampleKey]] = field(default_factory=list)
 
     def contradicted(self, order: Sequence[SampleKey]) -> int:
-        """Return how many comparisons the final order (best first) goes against: 0 for a transitive judge."""
+        """Count the comparisons that the final order (best first) contradicts: 0 for a transitive judge."""
         place = {key: index for index, key in enumerate(order)}
         return sum(place[winner] > place[loser] for winner, loser in self.results)
 
 
 class NoveltyJudge:
-    """Compares solutions by the role `judge`. Which one is shown first is drawn for each pair from `seed`.
+    """Compares solutions by the role `judge`. `seed` decides for each pair which solution is shown first.
 
-    With `both_orders` each pair is asked both ways; where the verdicts differ the drawn order decides. The same
-    question is paid once, also in a later analysis, and what cannot be read is asked again, three times at most.
+    With `both_orders` each pair is asked both ways; if the verdicts differ, the drawn order decides. The same
+    question is paid once, also in a later analysis. An unreadable reply is retried, up to three requests in all.
     """
 
     def __init__(self, bench: Workbench, definition: str, seed: int, both_orders: bool) -> None:
@@ -90,7 +90,7 @@ class NoveltyJudge:
         self.counts = Counts()
 
     async def more_novel(self, one: Solution, other: Solution) -> bool:
-        """Whether `one` is more novel than `other`. Raises ScoringError if the judge names neither."""
+        """Return whether `one` is more novel than `other`. Raises ScoringError if the judge names neither."""
         swapped = _drawn(self._seed, one.key, other.key)
         shown = (other, one) if swapped else (one, other)
         first = await self._ask(*shown)
@@ -130,13 +130,13 @@ def messages_for(definition: str, one: Solution, other: Solution) -> list[Messag
 
 
 def read_verdict(text: str) -> bool | None:
-    """Whether the first pair is named; None if neither or both are."""
+    """Return whether the reply names the first pair; None if it names neither or both."""
     named = set(_NAMED.findall(text))
     return named == {"1"} if len(named) == 1 else None
 
 
 def _drawn(seed: int, one: SampleKey, other: SampleKey) -> bool:
-    """Whether the pair is shown turned round; the same for both ways of naming it."""
+    """Return whether the pair is shown in reverse; the same for both argument orders."""
     low, high = sorted([tuple(one), tuple(other)])
     swapped = bool(hashlib.sha256(repr((seed, low, high)).encode()).digest()[0] & 1)
     return swapped == (tuple(one) == low)

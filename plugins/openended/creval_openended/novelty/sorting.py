@@ -1,6 +1,6 @@
-"""Ranking by comparisons: bubble sort as in the paper (C.6.2), or merge sort with far fewer.
+"""Ranking by comparisons: bubble sort as in the paper (C.6.2), or merge sort with far fewer comparisons.
 
-With a judge that is not transitive the two rank differently, which is why the result names the one that was used.
+With a judge that is not transitive the two rank differently, so the result names the method.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Method = Literal["bubble", "merge"]
 ItemT = TypeVar("ItemT")
 
 Wins = Callable[[ItemT, ItemT], Awaitable[bool]]
-"""Whether the first comes before the second."""
+"""Return whether the first is before the second."""
 
 
 async def ranked(items: Sequence[ItemT], wins: Wins[ItemT], method: Method) -> list[ItemT]:
@@ -23,7 +23,7 @@ async def ranked(items: Sequence[ItemT], wins: Wins[ItemT], method: Method) -> l
 
 
 def most_comparisons(count: int, method: Method) -> int:
-    """Return how many comparisons ranking `count` items takes at most: 1,225 or 237 for 50, 435 or 119 for 30."""
+    """Return the maximum of comparisons to rank `count` items: 1,225 or 237 for 50, 435 or 119 for 30."""
     if method == "bubble":
         return count * (count - 1) // 2
     if count < 2:

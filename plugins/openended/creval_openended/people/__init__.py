@@ -1,1 +1,1 @@
-"""People in the judge's role: labels and ranks by the instructions of Appendix K, and the screens that show them."""
+"""People in the judge's role: labels and ranks by the instructions of Appendix K, and their screens."""

@@ -22,7 +22,7 @@ class LabelledByPeople:
         self._criteria = read_criteria(criteria)
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """One a criterion."""
+        """Return one call per criterion."""
         return {ROLE: (len(self._criteria), 2 * len(self._criteria))}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:

@@ -1,7 +1,7 @@
-"""Scorer `openended.ranks`: all solutions of a task ranked by novelty, by tiers and then within them (Appendix K).
+"""Scorer `openended.ranks`: rank all solutions of a task by novelty, by tiers and then within them (Appendix K).
 
-Each solution is put into one of four tiers; within a tier they are compared in pairs, by merge sort, which asks far
-less than all pairs. Ranks are over the samples of the run, 1 the most novel.
+Each solution is put into one of four tiers; merge sort then compares the solutions of a tier in pairs, which takes far
+fewer questions than all pairs. Ranks are over the samples of the run, 1 the most novel.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ T = TypeVar("T")
 class RankedByPeople:
     """Scores `novelty_rank` (1 = most novel) and `novelty_tier` (1 to 4) of all samples of a task together.
 
-    `pairs: false` leaves out the comparisons: solutions of one tier then have its mean rank.
+    `pairs: false` leaves out the comparisons: solutions of one tier then share its mean rank.
     """
 
     def __init__(self, pairs: bool = True) -> None:
         self._pairs = pairs
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """One tier a solution, and some comparisons."""
+        """Return one call per solution for its tier, and some comparisons."""
         return {ROLE: (1, 2 + most_comparisons(2, "merge"))}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
@@ -48,7 +48,7 @@ class RankedByPeople:
     async def _within(
         self, tier: str, members: Sequence[int], cases: Sequence[Case], context: Context, before: int
     ) -> dict[int, tuple[float, str]]:
-        """Return rank and tier of the members of a tier, `before` being how many are more novel than all of them."""
+        """Return rank and tier of the members of a tier; `before` solutions are more novel than all of them."""
         if not self._pairs:
             return {place: (before + (len(members) + 1) / 2, tier) for place in members}
 

@@ -1,4 +1,4 @@
-"""How a person in the judge's role sees what `openended.labels` and `openended.ranks` ask.
+"""Screens for `openended.labels` and `openended.ranks`, for a person in the judge's role.
 
 The messages are a system text with the instructions and a user text whose last paragraph is the question; the choices
 are in that paragraph, one per line: `1: feasible`.
@@ -39,7 +39,7 @@ class JudgeScreen:
         )
 
     def answer(self, value: str) -> str:
-        """Return the choice as it stands: what the prompt asks a model for too."""
+        """Return the choice unchanged: the prompt requests the same from a model."""
         return value
 
     def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> Sequence[str]:

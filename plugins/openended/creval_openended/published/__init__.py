@@ -1,1 +1,1 @@
-"""The paper's own problems, fetched from where their makers publish them, pinned; nothing of them is bundled."""
+"""The paper's problems, fetched from their publishers at a pinned version; none are bundled."""

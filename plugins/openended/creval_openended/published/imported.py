@@ -1,4 +1,4 @@
-"""Sources `hypogen` and `bookmia`: the sets from the Hugging Face hub, or as `creval openended import` keeps them."""
+"""Sources `hypogen` and `bookmia`: the sets from the Hugging Face hub, or as `creval openended import` stored them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEWEST = "newest"
 
 
 def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any], options: DataOptions) -> Path:
-    """Write the rows of a set, and next to them where they came from (file or data set, sha256 or commit)."""
+    """Write the rows of a set, and next to them their origin (file or data set, sha256 or commit)."""
     file = _file(task, options)
     write_lines(file, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     write_json(file.with_suffix(".origin.json"), dict(origin))
@@ -44,11 +44,11 @@ def open_bookmia(
     options: DataOptions,
     **hub: Any,
 ) -> Rows:
-    """Return docs with `id`, `starter` and `ending`: (first, last) so many sentences of an excerpt.
+    """Return docs with `id`, `starter` and `ending`; `sentences` counts an excerpt's (first, last) sentences.
 
-    Excerpts with fewer than `between` words left in the middle are passed over. `splitter` names the rule that splits
-    sentences; a task states it so that it is part of what the task is; `hub` holds `revision` and
-    `expected`, as of `open_hypogen`. Raises DataError, UsageError.
+    Excerpts with fewer than `between` words left in the middle are skipped. `splitter` names the rule that splits
+    sentences; a task states it because it is part of the task; `hub` holds `revision` and
+    `expected`, as in `open_hypogen`. Raises DataError, UsageError.
     """
     if splitter != SPLITTER:
         raise UsageError(f"there is no splitter {splitter!r}", where="dataset: splitter", fix=f"There is {SPLITTER}.")
@@ -58,7 +58,7 @@ def open_bookmia(
 
 
 def story_frame(excerpt: str, starter: int, ending: int, between: int) -> dict[str, str] | None:
-    """Return the first and last sentences of an excerpt, or None where too little stands between them."""
+    """Return the first and last sentences of an excerpt, or None if too few words are between them."""
     sentences = split_sentences(" ".join(excerpt.split()))
     middle = sentences[starter : len(sentences) - ending]
     if len(sentences) <= starter + ending or sum(len(sentence.split()) for sentence in middle) < between:
@@ -69,7 +69,7 @@ def story_frame(excerpt: str, starter: int, ending: int, between: int) -> dict[s
 def _published(
     task: str, options: DataOptions, revision: str = NEWEST, expected: Mapping[str, Any] | None = None
 ) -> tuple[Iterable[Mapping[str, str]], str]:
-    """Return the rows of a set and where they come from: what was imported, else the hub's data set."""
+    """Return the rows of a set and their origin: the imported file, or else the hub's data set."""
     published = SETS[task]
     file = _file(task, options)
     if file.is_file():

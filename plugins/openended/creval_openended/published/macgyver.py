@@ -1,9 +1,9 @@
-"""Source `macgyver`: the MacGyver problems (Tian et al., 2024), out of their makers' workbook.
+"""Source `macgyver`: the MacGyver problems (Tian et al., 2024), from their authors' workbook.
 
-The workbook is fetched at one commit and pinned by the sha256 of its rows in a canonical form, so that it holds however
-the file is packed. The paper takes 300 of the 1,306 solvable problems and does not name them: `choice: paper` is our
-reading, the first 300 of a permutation (numpy's default_rng(42)), kept as a list of ids, since numpy's stream is no
-promise.
+The workbook is fetched at one commit and pinned by the sha256 of its rows in a canonical form, which does not depend on
+how the file is compressed. The paper takes 300 of the 1,306 solvable problems and does not name them: `choice: paper`
+is our reading, the first 300 of a permutation (numpy's default_rng(42)), stored as a list of ids, since numpy does not
+guarantee its stream.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COMMIT = "5e3ecc9d1b4b2edca554cc019420b675194709dc"
 ADDRESS = f"https://raw.githubusercontent.com/allenai/MacGyver/{COMMIT}/data/MacGyver/problem_solution_pair.xlsx"
 COLUMNS = ("ID", "Problem", "Solvable?", "Unconventional?", "Solution", "Label")
 ROWS_SHA256 = "3e0abebc4738b29bb6b9dd8971e6d9719ad311ba5a7de2c1fba198b38c9a0220"
-"""Of the 1,683 rows, one JSON array of texts a line, in the workbook's order."""
+"""Of the 1,683 rows, one JSON array of texts per line, in the workbook's order."""
 
 _MAX_BYTES = 20_000_000
 Row = Mapping[str, Any]
@@ -51,10 +51,10 @@ def open_macgyver(
 ) -> Rows:
     """Return the problems as docs with `id` and `problem`: the 300, or all 1,306 solvable ones in the file's order.
 
-    With `wording: released` each has the field `wording`, the texts in which the authors asked GPT models, and with
-    `llama`, `vicuna` or `mixtral` those models (`released_wording`).
-    `url` may name a copy of the workbook; its rows must be the same. Raises DataError if it is not available or is
-    another one, MissingPartError without openpyxl.
+    With `wording: released` each has the field `wording`, the texts that the authors sent to GPT models, and with
+    `llama`, `vicuna` or `mixtral` those for these models (`released_wording`).
+    `url` may name a copy of the workbook; its rows must be the same. Raises DataError if it is not available or
+    differs, MissingPartError without openpyxl.
     """
     said = {} if wording == "ours" else {"wording": released_wording(options, name=wording)}
     rows = published_rows(url, options)
@@ -69,7 +69,7 @@ def published_rows(url: str, options: DataOptions) -> Sequence[Row]:
 
 
 def fetched(url: str, check: Callable[[Path], None], name: str, options: DataOptions) -> Path:
-    """Return the file of this name in the cache, fetched from `url` where it is not there yet and then checked."""
+    """Return the file of this name in the cache; if it is missing, fetch it from `url` and check it first."""
     file = options.cache / "data" / name
     if not file.is_file():
         if options.offline:
@@ -97,12 +97,12 @@ def read_workbook(file: Path) -> Sequence[Row]:
             fix="Install it: pip install openpyxl",
         ) from error
     try:
-        with file.open("rb") as opened:  # by content: a file that is still being fetched has no ending yet
+        with file.open("rb") as opened:  # by content: a file has no suffix while it is being fetched
             sheet = load_workbook(opened, read_only=True, data_only=True).worksheets[0].iter_rows(values_only=True)
             head = [str(name) for name in next(sheet, ())]
             filled = (values for values in sheet if any(value is not None for value in values))
             rows = [dict(zip(head, values, strict=False)) for values in filled]
-    except Exception as error:  # a workbook is a zip of XML: damage shows as one of many types
+    except Exception as error:  # a workbook is a zip of XML: damage raises many types
         raise DataError(f"the workbook cannot be read: {error}", where=str(file), fix="Fetch it again.") from error
     missing = [name for name in COLUMNS if name not in head]
     if missing:

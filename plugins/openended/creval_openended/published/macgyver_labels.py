@@ -1,10 +1,10 @@
-"""Source `macgyver_labelled`: MacGyver's solutions with what people said of them, mapped to two criteria.
+"""Source `macgyver_labelled`: MacGyver's solutions with human labels, mapped to two criteria.
 
-Its makers' labels are none of feasibility, safety and effectiveness; the mapping is ours, and there is none for safety.
+Its authors' labels are not those of feasibility, safety and effectiveness; the mapping is ours, without safety.
 Feasibility comes from the workbook: efficient and inefficient solutions are feasible, infeasible ones are not.
-Effectiveness comes from the benchmark's results, of solvable problems alone: correct ones are effective, wrong and
-partial ones are not; answers on whether a problem can be solved at all are left out. Some ids of problems are numbers
-and some texts, and what an annotator claimed on solvability in additional_human_solutions is no label.
+Effectiveness comes from the benchmark's results, of solvable problems only: correct ones are effective, wrong and
+partial ones are not; answers on whether a problem can be solved at all are left out. Some problem ids are numbers
+and some are texts, and an annotator's claim on solvability in additional_human_solutions is not a label.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def open_labelled(
 ) -> Rows:
     """Return docs with `id`, `problem`, `solution` and the label, `gold_feasibility` or `gold_effectiveness` (1 or 0).
 
-    1,294 for feasibility, 3,446 for effectiveness. Raises DataError if the files are not available or are others.
+    1,294 for feasibility, 3,446 for effectiveness. Raises DataError if the files are not available or differ.
     """
     rows = published_rows(url, options)
     if criterion == "feasibility":

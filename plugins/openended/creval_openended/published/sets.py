@@ -1,4 +1,4 @@
-"""The two published sets of the Hugging Face hub: which fields of theirs are used, and what of a row is kept.
+"""The two published sets of the Hugging Face hub: the fields that are used, and the rows that are kept.
 
 HypoGen (O'Neill et al., 2025) and BookMIA (Shi et al., 2024) are neither shipped nor pinned here: a user imports one
 commit, which is recorded. Of HypoGen the split `train` is read, since `test` has 50 rows and the paper uses 300.
@@ -22,7 +22,7 @@ ID_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class PublishedSet:
-    """One set: its task, where the hub has it, its split, and the fields that are kept of each row."""
+    """One set: its task, its address on the hub, its split, and the fields to keep of each row."""
 
     task: str
     dataset: str
@@ -40,10 +40,10 @@ SETS = {
 
 
 def kept_rows(published: PublishedSet, rows: Sequence[Mapping[str, Any]], origin: str) -> list[dict[str, str]]:
-    """Return what is kept of the rows, each with an `id` that is the beginning of the sha256 of its text.
+    """Return the rows to keep, each with an `id` that is the beginning of the sha256 of its text.
 
-    So the docs that a task draws by their ids do not depend on the order of the file. Rows with an empty field and
-    repeated ones are left out. Raises DataError if the rows are not those of the set.
+    So the docs that a task samples by their ids do not depend on the order of the file. Rows with an empty field and
+    duplicate rows are left out. Raises DataError if the rows are not those of the set.
     """
     missing = [name for name in published.fields if rows and name not in rows[0]]
     if missing or not rows:

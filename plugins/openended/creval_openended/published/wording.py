@@ -1,11 +1,11 @@
-"""The wording in which the paper's authors asked for solutions, read out of their source text; none is run or shipped.
+"""The wording of the paper's authors for solutions, parsed from their source text; none of it is run or shipped.
 
 Files of github.com/stonkmem/MacGyverSemanticProbing (MIT) at one commit, each pinned by its sha256:
 
-    src/GPT_run_benchmark.py   the system messages of a full answer and of a step, and what stands around a problem
-    src/data.py                how a problem is laid out for the full answer; the most steps in words
+    src/GPT_run_benchmark.py   the system messages of a full answer and of a step, and the text around a problem
+    src/data.py                the layout of a problem for the full answer; the maximum of steps in words
     src/Llama_, src/vicuna_, src/Mixtral_run_benchmark.py   the same as the first, for models run locally
-    src/helper_funcs.py        what stands between instruction and problem where both are one text (Llama, Vicuna)
+    src/helper_funcs.py        the text between instruction and problem if both are one text (Llama, Vicuna)
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ PINS = {
     HELPERS: "14d34165bd409369a924161bc9f2d2fe9251233d6841e48f802b9d8cfab4850b",
 }
 _ONE_TEXT = ("llama", "vicuna")
-"""Asked with one text: instruction and problem, without roles."""
+"""Models that get one text: instruction and problem, without roles."""
 _END_TOKENS = {"llama": "<|eot_id|>", "vicuna": "</s>", "mixtral": "</s>"}
-"""The authors' drivers take it from the model's tokenizer: these are those of Llama 3 Instruct, Vicuna and Mixtral."""
+"""The authors' drivers take it from the model's tokenizer: here from Llama 3 Instruct, Vicuna and Mixtral."""
 
 _PROBLEM = "\0problem"
 _NUMBERS = {"step_num": 0, "step_num + 1": 1}
@@ -68,7 +68,7 @@ def released_wording(
     pins: Mapping[str, str] | None = None,
     name: WordingName = "released",
 ) -> Wording:
-    """Return the texts, fetched once: those of `_read`. Raises DataError if they are not available or are others."""
+    """Return the texts, fetched once: those of `_read`. Raises DataError if they are not available or differ."""
     paths = [DRIVERS[name], DATA, *([HELPERS] if name in _ONE_TEXT else [])]
     folder = PinnedFiles.of(FOLDER, address, PINS if pins is None else pins, options).fetch(paths)
     try:
@@ -81,11 +81,11 @@ def released_wording(
 def _read(driver: ast.Module, data: ast.Module, end_token: str) -> Wording:
     """Return the texts.
 
-    `full` is the system message of a full answer, `full_before` and `full_after` stand around its problem. `step` are
-    the pieces of the system message of a step: each a `text`, then, where `plus` is a number, the step's number plus
-    that. `first` follows the problem while there are no steps; else `further` does, then each step made as
-    `made_before`, its number, `made_after` and its text; `last` follows at the last step and `end` always. Where
-    the driver puts an end token right behind the steps, it is `after_steps`; elsewhere it is within `first` and `end`.
+    `full` is the system message of a full answer, `full_before` and `full_after` surround its problem. `step` are
+    the pieces of the system message of a step: each a `text`, then, if `plus` is a number, the step's number plus
+    it. `first` follows the problem while there are no steps; otherwise `further` does, then for each previous step
+    `made_before`, its number, `made_after` and its text; `last` follows at the last step and `end` always. If
+    the driver puts an end token right after the steps, it is `after_steps`; otherwise it is within `first` and `end`.
     """
     most = _constant(data, "max_steps")
     before, after = _around_problem(data)
@@ -110,7 +110,7 @@ def _tree(file: Path) -> ast.Module:
 
 
 def _assigned(tree: ast.Module, name: str) -> list[ast.expr]:
-    """Return what is assigned or added to a name, in the order of the text."""
+    """Return the expressions assigned or added to a name, in the order of the text."""
     found = [
         node
         for node in ast.walk(tree)
@@ -137,7 +137,7 @@ def _constant(tree: ast.Module, name: str) -> str:
 
 
 Pieces = list[tuple[bool, str]]
-"""Of a sum of texts: (is it a field, the field or the text)."""
+"""The parts of a sum of texts: (is it a field, the field or the text)."""
 
 
 def _pieces(node: ast.expr) -> Pieces:
@@ -155,7 +155,7 @@ def _pieces(node: ast.expr) -> Pieces:
 
 
 def _joined(pieces: Pieces) -> Pieces:
-    """Put neighbouring texts together."""
+    """Merge adjacent texts."""
     found: Pieces = []
     for is_field, part in pieces:
         if found and not is_field and not found[-1][0]:
@@ -186,7 +186,7 @@ def _step_pieces(pieces: Pieces, most: str) -> list[dict[str, Any]]:
 
 
 def _around_problem(data: ast.Module) -> tuple[str, str]:
-    """Return what comes before and after the problem of a full answer, from the word "Problem:" on."""
+    """Return the text before and after the problem of a full answer, from the word "Problem:" on."""
     parts = _constant(data, "macgyver_prompt").split("{}")
     if len(parts) != 4 or "Problem:" not in parts[1]:
         raise ValueError("a problem is laid out otherwise")
@@ -194,7 +194,7 @@ def _around_problem(data: ast.Module) -> tuple[str, str]:
 
 
 def _made(driver: ast.Module) -> tuple[str, str]:
-    """Return what comes before and after the number of a step that was made."""
+    """Return the text before and after the number of a previous step."""
     call = next(_calls(driver, "prev_steps.append"))
     match _pieces(call.args[0]):
         case [(False, before), (True, "step_num - 1"), (False, after), *_]:
@@ -203,7 +203,7 @@ def _made(driver: ast.Module) -> tuple[str, str]:
 
 
 def _user_texts(driver: ast.Module, end_token: str) -> dict[str, str]:
-    """Return `further`, `first`, `last` and `end`, and `after_steps` with an end token: what is added to a step."""
+    """Return `further`, `first`, `last` and `end`, and `after_steps` with an end token: the additions to a step."""
     texts = [_with_token(_pieces(value), end_token) for value in _assigned(driver, "problemstring")]
     token = [(False, end_token)]
     match [each for each in texts if each not in ([(False, "")], [(True, "prev_steps[k]")])]:
@@ -231,7 +231,7 @@ def _with_token(pieces: Pieces, end_token: str) -> Pieces:
 
 
 def _between(helpers: ast.Module) -> str:
-    """Return what stands between instruction and problem in the one text without an example."""
+    """Return the text between instruction and problem in the one text without an example."""
     found = [node for node in helpers.body if isinstance(node, ast.FunctionDef) and node.name == "gen_chat_object"]
     for tree in found:
         match _pieces(_assigned(ast.Module(tree.body, []), "messages")[-1]):

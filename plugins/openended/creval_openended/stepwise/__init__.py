@@ -1,1 +1,1 @@
-"""Step-by-step sampling: how many steps, what a candidate is worth, which one is taken."""
+"""Step-by-step sampling: the number of steps, the value of a candidate, and the choice among candidates."""

@@ -1,8 +1,8 @@
-"""What one sampled continuation is: a usable step, a STOP, or one that is dropped, with its log-probability.
+"""Parse one sampled continuation: a usable step, a STOP, or a dropped candidate, with its log-probability.
 
-Source: paper 004, 3.2 and Appendix C. A candidate is the first step of what the model said: text from the start of the
-answer up to where the model begins a further step. Its log-probability is that of the tokens of this part, but
-for values of -1000 and below, which stand for "not known" at some providers: the released code leaves them out.
+Source: paper 004, 3.2 and Appendix C. A candidate is the first step of the model's text: from the start of the
+answer up to the start of a further step. Its log-probability is that of the tokens of this part, without
+values of -1000 and below, which mean "not known" at some providers: the released code leaves them out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from creval.plugin import Completion
 __all__ = ["Candidate", "Ends", "Kind", "read_candidate", "says_step_too_often", "without_label"]
 
 Ends = Literal["label", "line", "sentence"]
-"""Where a step ends: before a further label, with the line that has "Step" (as the released code), or its sentence."""
+"""End of a step: before a further label, with the line that has "Step" (released code), or after its sentence."""
 
 Kind = Literal["usable", "stop", "cut", "refused", "empty"]
 
@@ -28,7 +28,7 @@ _WORD_STOP = re.compile(r"\bSTOP\b")
 _UNKNOWN = -1000.0
 _MOST_LABELS = 2
 _SHORT = 10
-"""The length below which any spelling of "stop" counts as one."""
+"""Length below which any spelling of "stop" counts as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +47,22 @@ class Candidate:
     tokens: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for the sample's outcome."""
+        """Return plain data for the sample's outcome."""
         return {name: getattr(self, name) for name in ("text", "kind", "finish", "mean", "total", "tokens")}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Candidate:
-        """What `to_json` gave."""
+        """Build a candidate from the data of `to_json`."""
         return cls(**{name: data.get(name) for name in ("text", "kind", "finish", "mean", "total", "tokens")})  # type: ignore[arg-type]
 
 
 def without_label(text: str) -> str:
-    """Return a step without its "Step 3:" in front; entailment sees it like this, whichever way a model labels."""
+    """Return a step without its leading "Step 3:"; entailment sees this text, however a model labels."""
     return _LABEL.sub("", text, count=1).strip() or text.strip()
 
 
 def is_stop(text: str, anywhere: bool = False) -> bool:
-    """Whether a candidate says that the solution is complete: the word STOP, or any "stop" in a few characters.
+    """Return whether a candidate declares the solution complete: the word STOP, or any "stop" in a very short text.
 
     With `anywhere` STOP within a word counts too.
     """
@@ -71,12 +71,12 @@ def is_stop(text: str, anywhere: bool = False) -> bool:
 
 
 def says_step_too_often(text: str) -> bool:
-    """Whether a continuation has more than two labels and no STOP: the released code samples it again."""
+    """Return whether a continuation has more than two labels and no STOP: the released code samples it again."""
     return text.count("Step ") > _MOST_LABELS and not is_stop(text, anywhere=True)
 
 
 def read_candidate(completion: Completion, ends: Ends = "label") -> Candidate:
-    """Read one completion; `ends` says where its step ends."""
+    """Read one completion; `ends` says how its step ends."""
     finish = completion.finish_reason
     if completion.refusal or finish == "content_filter":
         return Candidate(completion.text.strip(), "refused", finish)
@@ -93,7 +93,7 @@ def read_candidate(completion: Completion, ends: Ends = "label") -> Candidate:
 
 
 def _place_of_step(text: str, ends: Ends) -> tuple[int, int]:
-    """Return where the step begins and ends."""
+    """Return the start and end of the step."""
     blank = len(text) - len(text.lstrip())
     if ends == "sentence":
         from creval_openended.stepwise.sentences import first_sentence_end
@@ -107,9 +107,9 @@ def _place_of_step(text: str, ends: Ends) -> tuple[int, int]:
 
 
 def _next_label(text: str, start: int) -> int:
-    """Return the line break before the next numbered step that only marks and white space precede on its line.
+    """Return the line break before the next numbered step; only marks and white space precede it on its line.
 
-    A pattern would look at a long run of line breaks, which models fall into, once for each of its characters.
+    A pattern would look at a long run of line breaks, which models sometimes generate, once per character.
     """
     for label in _NUMBERED.finditer(text, start):
         at = label.start()
@@ -122,7 +122,7 @@ def _next_label(text: str, start: int) -> int:
 
 
 def _logprobs(completion: Completion, start: int, end: int) -> tuple[float | None, float | None, int | None]:
-    """Mean and sum over the tokens that are there, and their number; None if they are not to be had."""
+    """Return mean and sum over the known tokens, and their number; None if there are none."""
     if not completion.logprobs:
         return None, None, None
     kept = [value for value in _within(completion.logprobs, start, end) if value > _UNKNOWN]

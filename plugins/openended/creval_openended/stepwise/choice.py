@@ -1,4 +1,4 @@
-"""Which candidate is taken, and when the solution is complete.
+"""Choice of the candidate, and the end of the solution.
 
 Source: paper 004, 3.2 ("the highest-probability sample", "until majority of the samples indicate completion").
 """
@@ -18,16 +18,16 @@ Majority = Literal["more_than_half", "half"]
 
 
 def is_complete(candidates: Sequence[Candidate], majority: Majority) -> bool:
-    """Whether the candidates say STOP: more than half of all that were sampled; `half` also where it is just half."""
+    """Return whether more than half of all sampled candidates say STOP; `half` also accepts exactly half."""
     stops = sum(candidate.kind == "stop" for candidate in candidates)
     return 2 * stops >= len(candidates) if majority == "half" else 2 * stops > len(candidates)
 
 
 def choose(candidates: Sequence[Candidate], select: Select) -> int | None:
-    """Return the number of the candidate to be appended, or None if none is usable.
+    """Return the number of the candidate to append, or None if none is usable.
 
-    The highest mean log-probability (`sum`: the highest sum, which favours short steps), the first on a tie. Where
-    not every usable candidate has log-probabilities: the most frequent text, the first on a tie.
+    The highest mean log-probability (`sum`: the highest sum, which favours short steps), the first on a tie. If some
+    usable candidate has no log-probabilities: the most frequent text, the first on a tie.
     """
     usable = [index for index, candidate in enumerate(candidates) if candidate.kind == "usable"]
     if not usable:

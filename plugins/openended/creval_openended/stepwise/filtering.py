@@ -12,7 +12,7 @@ from creval_openended.stepwise.outcome import has_filter, left_out
 __all__ = ["UNFILTERED", "filtered"]
 
 UNFILTERED = "_unfiltered"
-"""Ends the name of a score that solutions have which the task leaves out."""
+"""Suffix of scores that also count the solutions which the task leaves out."""
 
 
 def filtered(
@@ -20,7 +20,7 @@ def filtered(
 ) -> Score:
     """Return the scores of a solution as the filter of its task (`stepwise.outcome`) leaves them.
 
-    A solution that is left out lacks every score but `stays`. Those named in `unfiltered` are given again as
+    A solution that is left out has only the scores in `stays`. Those named in `unfiltered` are repeated as
     NAME_unfiltered, of all solutions. Without a filter nothing changes.
     """
     if not has_filter(outcome):

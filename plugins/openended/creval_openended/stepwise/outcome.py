@@ -1,4 +1,4 @@
-"""What the protocol leaves of a solution, read again."""
+"""Read the outcome that the protocol recorded for a solution."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def measured_steps(outcome: Mapping[str, Any]) -> list[list[Candidate]]:
 
 
 def dropped(outcome: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many candidates were left out, by what they were."""
+    """Return how many candidates were left out, by kind."""
     counts: dict[str, int] = {}
     for step in outcome.get("steps", ()):
         for each in step["candidates"]:
@@ -34,7 +34,7 @@ def dropped(outcome: Mapping[str, Any]) -> dict[str, int]:
 
 
 def has_filter(outcome: Mapping[str, Any]) -> bool:
-    """Whether the task of the solution leaves some solutions out."""
+    """Return whether the task of the solution leaves some solutions out."""
     return "left_out" in outcome
 
 
@@ -45,7 +45,7 @@ def left_out(outcome: Mapping[str, Any]) -> str | None:
 
 
 def repeats_itself(outcome: Mapping[str, Any]) -> bool:
-    """Whether two consecutive steps of the solution are the same text (Appendix F's artefact of greedy choice)."""
+    """Return whether two consecutive steps are the same text (Appendix F's artefact of greedy choice)."""
     texts = chosen_texts(outcome)
     return any(one == next_ for one, next_ in pairwise(texts))
 

@@ -1,7 +1,7 @@
-"""Protocol `openended.stepwise`: a solution made step by step from n candidates each.
+"""Protocol `openended.stepwise`: build a solution step by step, from n candidates each.
 
-Source: paper 004, 3.2, Section 5 and Appendix F: a full answer first, which sets the number of steps; then at each step
-n candidates, the most probable of which is appended; the end where the majority says STOP.
+Source: paper 004, 3.2, Section 5 and Appendix F: first a full answer, which sets the number of steps; then at each step
+n candidates, the most probable of which is appended; it ends when the majority says STOP.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _STEP = re.compile(r"\bstep\s*\d+", re.IGNORECASE)
 
 
 class Stepwise:
-    """The protocol; its prompts are `full` (where `full_answer` is asked for) and `step`.
+    """The protocol; its prompts are `full` (if `full_answer` is set) and `step`.
 
-    Settings as in `StepwiseSettings`; `variant: released` takes all of those that the authors' code has. Both prompts
+    Settings as in `StepwiseSettings`; `variant: released` takes all those of the authors' code. Both prompts
     see the doc's fields; `step` also `steps` (the texts so far), `number` (of this step, from 1), `limit` and `last`.
 
-    The outcome holds `full` (what there is of it), `limit`, and for each step all candidates and the one chosen; where
-    the task leaves solutions out, `left_out` is the reason, or None for one that it keeps. The answer is the chosen
-    steps, a line each. A candidate that is cut or refused is left out, and never ends the sample; a sample without a
-    first step is unparsed.
+    The outcome contains `full` (as far as it exists), `limit`, and for each step all candidates and the chosen one; if
+    the task leaves solutions out, `left_out` is the reason, or None for a kept solution. The answer is the chosen
+    steps, one per line. A candidate that is truncated or refused is left out, and never ends the sample; a sample
+    without a first step is unparsed.
     """
 
     def __init__(self, variant: Variant = "paper", **settings: Any) -> None:
@@ -42,12 +42,12 @@ class Stepwise:
         self.steps = self._fewest, self._most = self._settings.steps
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Return the calls to expect of a solution that comes to its end: one a step, and one for the full answer."""
+        """Return the expected calls of a complete solution: one per step, and one for the full answer."""
         full = self._settings.full_answer
         return full + self._fewest, full + self._most * (1 + self._settings.redraw)
 
     async def run(self, session: Session) -> None:
-        """Make one solution."""
+        """Generate one solution."""
         limit = await self._limit(session)
         texts: list[str] = []
         trail: list[dict[str, Any]] = []
@@ -67,7 +67,7 @@ class Stepwise:
         session.answer("\n".join(texts))
 
     async def _limit(self, session: Session) -> int:
-        """Ask for a full answer and count its steps, within the bounds; without one the most that there may be."""
+        """Request a full answer and count its steps, within the bounds; without a full answer return the maximum."""
         if not self._settings.full_answer:
             return self._most
         reply = await session.ask(session.prompt("full"), tolerate=_TOLERATED)
@@ -99,7 +99,7 @@ class Stepwise:
     async def _redrawn(
         self, session: Session, prompt: Any, completions: list[Completion]
     ) -> tuple[list[Completion], int]:
-        """Sample again what says "Step" too often; after the last try it stays as it is. Returns how many were."""
+        """Sample continuations with too many "Step" again, up to the last try. Also return how many were redrawn."""
         redrawn = 0
         for _ in range(self._settings.redraw):
             places = [place for place, each in enumerate(completions) if says_step_too_often(each.text)]
@@ -117,6 +117,6 @@ def _labels(text: str) -> list[str]:
 
 
 def _reasons(trail: Sequence[Mapping[str, Any]]) -> str:
-    """Return what became of the candidates of the last step: `7 STOP, 3 cut`."""
+    """Summarise the candidates of the last step: `7 STOP, 3 cut`."""
     kinds = [Candidate.from_json(each).kind for each in trail[-1]["candidates"]] if trail else []
     return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)) or "nothing was sampled"

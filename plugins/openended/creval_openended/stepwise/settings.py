@@ -1,4 +1,4 @@
-"""How step-by-step sampling works: as the paper reads, or as the authors' released code does."""
+"""Settings of step-by-step sampling: as in the paper, or as in the authors' released code."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WHERE = "openended.stepwise"
 
 @dataclass(frozen=True, slots=True)
 class StepwiseSettings:
-    """`n` candidates a step; `steps` is (fewest, most); without `full_answer` the limit is the most.
+    """`n` candidates per step; `steps` is (fewest, most); without `full_answer` the limit is the most.
 
-    `unit` says what a step is: "step" with a label, or "sentence", which then is also what is counted. `counted`: the
+    `unit` says what a step is: "step" with a label, or "sentence", which is then also the unit counted. `counted`: the
     steps of a full answer are its different labels "Step k", or every word "Step" in it. `ends`: a candidate's step
     ends before a further label, or at the end of the line that has "Step". `redraw`: a candidate that says "Step" more
-    than twice is sampled again, at most so many times. `select` and `majority` as in `stepwise.choice`. `leave_out`:
+    than twice is sampled again, at most this many times. `select` and `majority` as in `stepwise.choice`. `leave_out`:
     solutions that the task leaves out, "repeated_steps" those with identical consecutive steps (Appendix F); see
     `stepwise.outcome`.
     """
@@ -45,7 +45,7 @@ class StepwiseSettings:
 
     @classmethod
     def of(cls, variant: Variant = "paper", steps: Sequence[int] = (2, 10), **changed: Any) -> StepwiseSettings:
-        """Return the settings of a variant, with some changed. Raises UsageError for bounds that are none."""
+        """Return the settings of a variant, with some changed. Raises UsageError for invalid bounds."""
         known = {field.name for field in fields(cls)}
         unknown = [name for name in changed if name not in known]
         if unknown:
@@ -61,5 +61,5 @@ class StepwiseSettings:
 
     @property
     def reading(self) -> Ends:
-        """How a candidate is read."""
+        """Return how a candidate is read."""
         return "sentence" if self.unit == "sentence" else self.ends

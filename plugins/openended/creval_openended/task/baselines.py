@@ -1,7 +1,7 @@
 """Floor and ceiling: the same step in every candidate (entropy 0), and ten unrelated ones (entropy ln 10).
 
-Each knows how probable its answers are and says so, as a model with log-probabilities does. From step to step both say
-something else, so that no solution repeats itself.
+Each reports the probability of its answers, as a model with log-probabilities does. Both change their text from step to
+step, so that no solution repeats itself.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _FULL = "Step 1: Begin.\nStep 2: Finish."
 
 
 class SameStep:
-    """Says the same step in every candidate of a step."""
+    """Answers with the same step in every candidate of a step."""
 
     def reply(self, turn: Turn) -> str | Completion:
-        """Return the step; first the full answer of two steps."""
+        """Return the step; at first the full answer of two steps."""
         return _said(_STEPS[turn.call % len(_STEPS)], 1.0) if _sampled(turn) else _FULL
 
 
 class UnrelatedSteps:
-    """Says a different step in every candidate: the most classes that there can be. Beyond ten they are numbered."""
+    """Answers with a different step in every candidate: the maximum of classes. Steps beyond ten are numbered."""
 
     def reply(self, turn: Turn) -> str | Completion:
-        """Return the step that belongs to the candidate's number; first the full answer of two steps."""
+        """Return the step that belongs to the candidate's number; at first the full answer of two steps."""
         if not _sampled(turn):
             return _FULL
         step = _STEPS[(turn.call + turn.completion) % len(_STEPS)]
@@ -48,7 +48,7 @@ class UnrelatedSteps:
 
 
 class WrittenSolution:
-    """Says the solution that is in the doc, field `solution`; without one the full answer of two steps."""
+    """Answers with the solution in the doc's field `solution`; without it the full answer of two steps."""
 
     def reply(self, turn: Turn) -> str | Completion:
         """Return the solution."""
@@ -56,7 +56,7 @@ class WrittenSolution:
 
 
 def _sampled(turn: Turn) -> bool:
-    """Whether candidates of a step are asked for, and not the full answer: only their prompt speaks of STOP."""
+    """Return whether the request is for candidates of a step, not the full answer: only their prompt mentions STOP."""
     return any("STOP" in message.text for message in turn.messages)
 
 

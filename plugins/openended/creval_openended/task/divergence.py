@@ -1,8 +1,8 @@
 """Scorer `openended.divergence`: entropy over classes of meaning.
 
-Source: paper 004, 3.2, Section 5 and Appendix C. A step's measure is taken over its usable candidates, a solution's is
-the mean over its steps; with the lowest and highest step. Classes are found here and not while the solution
-is made, so that another entailment model costs no call of the target.
+Source: paper 004, 3.2, Section 5 and Appendix C. A step's measure is over its usable candidates, a solution's is
+the mean over its steps; the lowest and highest step are reported too. Classes are found here and not during generation,
+so that another entailment model costs no call of the target.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNFILTERED = "semantic_entropy_unfiltered"
 class Divergence:
     """Scores of each solution; see docs/openended.md for all of them.
 
-    A solution that the task leaves out (`leave_out` of the protocol) has `semantic_entropy_unfiltered` alone. `rule` as
+    A solution that the task leaves out (`leave_out` of the protocol) has only `semantic_entropy_unfiltered`. `rule` as
     in `creval_openended.entropy.judging`. With `label: keep` entailment sees steps with their "Step 3:", with `repeats:
     released` texts that occur again count as in `creval_openended.entropy.released`; `variant: released` is both.
     """
@@ -52,7 +52,7 @@ class Divergence:
         self._released_repeats = released if repeats is None else repeats == "released"
 
     def expected_pairs(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Return the pairs to be judged of a solution whose candidates differ in their words."""
+        """Return the number of pairs to judge for a solution whose candidates differ in their words."""
         return {"entailment": expected_pairs(expected)}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
@@ -91,12 +91,12 @@ class Divergence:
 
 
 def _weighed() -> list[str]:
-    """The scores that need log-probabilities."""
+    """Return the scores that need log-probabilities."""
     return [_UNFILTERED, *(f"{name}{end}" for name in _WEIGHED for end in ("", "_min", "_max"))]
 
 
 def _logprobs(step: Sequence[Candidate]) -> list[float] | None:
-    """The candidates' mean log-probabilities, or None if one has none: they are then not comparable."""
+    """Return the candidates' mean log-probabilities, or None if one has none: then they are not comparable."""
     values = [candidate.mean for candidate in step if candidate.mean is not None]
     return values if len(values) == len(step) else None
 
@@ -111,7 +111,7 @@ def _scores(found: Sequence[Entropies]) -> dict[str, float]:
         ("candidates", [float(each.candidates) for each in found]),
     ):
         numbers = [value for value in values if value is not None]
-        if len(numbers) == len(values):  # with a step that lacks it the mean would be over other steps
+        if len(numbers) == len(values):  # if a step lacks it, the mean would be over other steps
             scores[name] = float(np.mean(numbers))
             scores[f"{name}_min"], scores[f"{name}_max"] = min(numbers), max(numbers)
     if "semantic_entropy" in scores:

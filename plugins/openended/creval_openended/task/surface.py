@@ -1,4 +1,4 @@
-"""Scorer `openended.surface`: how alike the candidates of a step are by their words and their vectors."""
+"""Scorer `openended.surface`: similarity of the candidates of a step by their words and their vectors."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Steps = Sequence[Sequence[str]]
 class Surface:
     """`cosine`, `self_bleu`, `distinct_1`, `distinct_2` of the candidates, mean over steps (Appendix C.3).
 
-    `cosine` is the mean over all pairs of candidates; with `cosine: founders` over the first members of their classes
-    (Section 5 speaks of similarity "between clusters"), for which the task's entailment is asked.
+    `cosine` is the mean over all pairs of candidates; with `cosine: founders`, over the first members of their classes
+    (Section 5 speaks of similarity "between clusters"), found by the task's entailment.
     """
 
     def __init__(self, cosine: Literal["candidates", "founders"] = "candidates") -> None:
         self._between = cosine == "founders"
 
     def expected_pairs(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Return the pairs to be judged of a solution; those that the divergence asks for as well are paid once."""
+        """Return the number of pairs to judge for a solution; those also requested by the divergence are paid once."""
         return {"entailment": (0, expected_pairs(expected)[1])} if self._between else {}
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]:

@@ -1,4 +1,4 @@
-"""`creval analyse jury-cost`: tokens of judges a solution and a verdict, by phase, and what one saves (Table 15)."""
+"""`creval analyse jury-cost`: tokens of judges per solution and verdict, by phase, and the saving (Table 15)."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _NOTES = (
 
 
 class Spending:
-    """What a judge took: by phase a list of (calls, input, output), one for each solution."""
+    """The cost of a judge: by phase a list of (calls, input, output), one for each solution."""
 
     def __init__(self, judge: str, criteria: int, phases: Mapping[str, Sequence[tuple[int, int, int]]]) -> None:
         self.judge, self.criteria, self.phases = judge, criteria, phases
 
     @property
     def tokens(self) -> float:
-        """Mean input and output tokens a solution."""
+        """Return the mean of input and output tokens per solution."""
         return fmean(used[1] + used[2] for used in self.phases[_WHOLE])
 
 
 class JuryCost:
-    """Tokens by judge and phase; the first run is the one that saves."""
+    """Tokens by judge and phase; the saving is that of the first run."""
 
     example = "runs/jury runs/jury_chateval"
 
@@ -65,7 +65,7 @@ class JuryCost:
 
 
 def saving(ours: float, theirs: float) -> float | None:
-    """Return 1 - ours / theirs; None if the other took nothing. 27,554 against 75,578 tokens save 0.635."""
+    """Return 1 - ours / theirs; None if the other used no tokens. 27,554 against 75,578 tokens save 0.635."""
     return 1 - ours / theirs if theirs else None
 
 
@@ -74,7 +74,7 @@ def _of_run(run: Run, task: str | None) -> Iterator[Spending]:
     criteria: dict[str, int] = {}
     for _, score in run.scored(task):
         jury = score.details.get("jury")
-        if jury is not None and len(jury["criteria"]) == len(jury["asked"]):  # what broke off would look cheap
+        if jury is not None and len(jury["criteria"]) == len(jury["asked"]):  # an aborted judgement would look cheap
             solutions.setdefault(jury["method"], []).append(jury["tokens"])
             criteria[jury["method"]] = len(jury["asked"])
     for method, tokens in solutions.items():
@@ -84,7 +84,7 @@ def _of_run(run: Run, task: str | None) -> Iterator[Spending]:
 
 
 def _versions(method: str, phases: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the judge, or where verdicts were taken after each round one judge for each number of rounds."""
+    """Yield the judge; if verdicts were taken after each round, yield one judge for each number of rounds."""
     rounds = sorted(int(phase.removeprefix(_VERDICT)) for phase in phases if phase.startswith(_VERDICT))
     if method != "chateval" or not rounds:
         yield method, phases

@@ -1,4 +1,4 @@
-"""The verdicts of judges, read from the runs that hold them."""
+"""The verdicts of judges, read from their runs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Judged", "read_judged"]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One verdict: whose, on what, how sure. `probability` is that of yes; `stages` are those of a jury's rounds.
+    """One verdict: by whom, on what, how sure. `probability` is that of yes; `stages` are those of a jury's rounds.
 
-    `fulfilled` None: there is none, since the judge abstained, or since a call of it `failed`.
+    `fulfilled` None: there is no verdict, because the judge abstained or one of its calls `failed`.
     """
 
     judge: str
@@ -29,7 +29,7 @@ class Judged:
 
     @property
     def probability(self) -> float | None:
-        """The confidence turned towards yes, as the released code has it."""
+        """Return the confidence as a probability of yes, as the released code does."""
         if self.confidence is None or self.fulfilled is None:
             return None
         return self.confidence if self.fulfilled else 1 - self.confidence

@@ -1,4 +1,4 @@
-"""What people said of solutions: labels by criterion and annotator, from files, people's runs and the docs."""
+"""Human labels of solutions by criterion and annotator, from files, people's runs and the docs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from creval.plugin import DataError, Run
 __all__ = ["GOLD", "Labels", "Verdicts", "majority", "read_labels"]
 
 GOLD = "gold_"
-"""A doc's field `gold_feasibility` holds the label of its solution on feasibility."""
+"""A doc's field `gold_feasibility` contains the feasibility label of its solution."""
 
 _WORDS = {"1": True, "yes": True, "true": True, "1.0": True, "0": False, "no": False, "false": False, "0.0": False}
 
@@ -30,18 +30,18 @@ Verdicts = Mapping[Place, bool]
 
 
 class Labels:
-    """Labels by annotator; `gold` are those of a place's majority (none if they are split evenly)."""
+    """Labels by annotator; `gold` is the majority for each place (none if it is split evenly)."""
 
     def __init__(self, by: Mapping[str, Verdicts]) -> None:
         self.by = by
 
     @property
     def gold(self) -> dict[Place, bool]:
-        """The majority of all annotators."""
+        """Return the majority of all annotators."""
         return self.without(None)
 
     def without(self, annotator: str | None) -> dict[Place, bool]:
-        """Return the majority of the others: what an annotator can be held against without meeting himself."""
+        """Return the majority of the others, to compare an annotator with."""
         votes: dict[Place, list[bool]] = defaultdict(list)
         for name, verdicts in self.by.items():
             if name != annotator:
@@ -52,7 +52,7 @@ class Labels:
 
 
 def majority(votes: Sequence[bool]) -> bool | None:
-    """Return what more than half say, None if there is no such half."""
+    """Return the majority of the votes; None if they are split evenly."""
     yes = sum(votes)
     return None if 2 * yes == len(votes) else 2 * yes > len(votes)
 
@@ -60,7 +60,7 @@ def majority(votes: Sequence[bool]) -> bool | None:
 def read_labels(file: Path | None, people: Iterable[Run], runs: Iterable[Run]) -> Labels:
     """Read labels from a file (CSV or JSONL: doc, criterion, label, perhaps annotator) and from runs judged by people.
 
-    Without either: from the docs of the judged runs. Raises DataError if there is none, or one that is no label.
+    Without either: from the docs of the judged runs. Raises DataError if there is no label, or an invalid one.
     """
     by: dict[str, dict[Place, bool]] = defaultdict(dict)
     if file is not None:

@@ -49,7 +49,7 @@ class Performance:
 
 
 def overall(shares: Sequence[float]) -> float:
-    """Return the mean of the criteria: what the paper's tables call Overall."""
+    """Return the mean of the criteria, called Overall in the paper's tables."""
     return fmean(shares)
 
 
@@ -87,7 +87,7 @@ def _places(file: Path) -> Mapping[str, tuple[str, float]]:
 
 
 def _plot(rows: Sequence[Sequence[Any]], places: Mapping[str, tuple[str, float]]) -> Callable[[Path], Sequence[Path]]:
-    """Draw entropy and overall by the place of each model; models that the file lacks are no point."""
+    """Draw entropy and overall by the coordinates of each model; models not in the file are not drawn."""
     lines: list[dict[str, list[tuple[float, float]]]] = [{}, {}]
     for task, model, _, entropy, _, criterion, share, _ in rows:
         if model in places and criterion == _OVERALL:

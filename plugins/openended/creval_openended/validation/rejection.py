@@ -1,6 +1,6 @@
-"""Accuracy where a judge may leave out what it is unsure of (Nadeem 2009): the area under the accuracy-rejection curve.
+"""Accuracy if a judge may reject unsure cases (Nadeem 2009): the area under the accuracy-rejection curve.
 
-With equal confidences the curve is flat at the accuracy: whichever of them were left out first would be chance.
+With equal confidences the curve is flat at the accuracy: which of them to reject first would be chance.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["area_under_rejection", "area_under_rejection_released"]
 def area_under_rejection(correct: Sequence[bool], confidence: Sequence[float]) -> float | None:
     """Return (1/n) times the sum over m of the accuracy of the m most confident verdicts; None for none.
 
-    Among verdicts of one confidence each order is as good as another, so each counts as their mean.
+    Verdicts of equal confidence have no order, so each counts as their mean.
     """
     if not correct:
         return None
@@ -32,9 +32,9 @@ def area_under_rejection(correct: Sequence[bool], confidence: Sequence[float]) -
 
 
 def area_under_rejection_released(gold: Sequence[bool], probability: Sequence[float]) -> float | None:
-    """Return the area as the released code takes it; None for nothing.
+    """Return the area as the released code computes it; None for no verdicts.
 
-    Verdicts are kept by the probability of yes, from the highest (not by confidence), and read off it at 0.5; the area
+    Verdicts are ordered by the probability of yes (not by confidence), highest first, with a cut at 0.5; the area
     is taken by trapezoids, with an accuracy of 1 if all are left out.
     """
     if not gold:

@@ -19,7 +19,7 @@ from creval_openended.stepwise.outcome import has_filter
 __all__ = ["SIZE", "Bin", "Tradeoff", "binned"]
 
 SIZE = 15
-"""Solutions a point, as in the paper's figures."""
+"""Solutions per point, as in the paper's figures."""
 
 _SIZE = FieldSpec("size", "integer", SIZE, "Solutions a point of the figure.")
 _UNFILTERED = FieldSpec("unfiltered", "boolean", False, "Keep the solutions that the task leaves out (Table 19).")
@@ -38,7 +38,7 @@ class Point(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """A group of solutions of near entropy: median entropy, mean score, how many."""
+    """A group of solutions of similar entropy: median entropy, mean score, number."""
 
     entropy: float
     score: float
@@ -46,7 +46,7 @@ class Bin(NamedTuple):
 
 
 def binned(points: Sequence[Point], size: int = SIZE) -> list[Bin]:
-    """Sort by entropy, then id, and take groups of `size`; 300 solutions make 20 points."""
+    """Sort by entropy, then id, and form groups of `size`; 300 solutions make 20 points."""
     ordered = sorted(points, key=lambda point: (point.entropy, point.doc))
     groups = [ordered[start : start + size] for start in range(0, len(ordered), size)]
     return [Bin(median(p.entropy for p in some), fmean(p.score for p in some), len(some)) for some in groups]
@@ -109,7 +109,7 @@ def _points(runs: Sequence[str], task: str | None, ends: str) -> list[tuple[tupl
 
 
 def _rho(row: Sequence[Any]) -> str:
-    """Return what is above a panel: rho, and its interval where there is one."""
+    """Return the text above a panel: rho, and its interval if there is one."""
     rho, low, high = row[5:8]
     between = "" if low is None else f" [{low:+.2f}, {high:+.2f}]"
     return "" if rho is None else f"ρ = {rho:+.2f}{between}"
