@@ -44,13 +44,13 @@ _ANALYSES = (
 
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
-    """Folders of task YAML."""
+    """Return the folders of task YAML."""
     return [Path(__file__).parent / "tasks"]
 
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Commands under `creval create`."""
+    """Return the commands under `creval create`."""
     return {
         "build": "creval_create.cli.building:build_queries",
         "import": "creval_create.cli.importing:import_published",
@@ -159,13 +159,13 @@ def _scorers(registry: Registry) -> None:
 
 
 def _utilities() -> Sequence[str]:
-    """The names of the utilities: under the rule in use, and under those computed next to it, at each patience."""
+    """Return the names of the utilities: under the rule in use, and under the additional rules, at each patience."""
     suffixes = ("", *(f"_{rule}" for rule in _RULES))
     return [f"creative_utility{suffix}@{step / 10:.1f}" for suffix in suffixes for step in range(11)]
 
 
 def _judged_ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the judged scores can be."""
+    """Return the ranges of the judged scores."""
     discount = parameters.get("discount") or ("released" if parameters.get("variant") == "released" else "equation")
     worth = {f"{step / 10:.1f}": (0, most(step / 10, discount)) for step in range(11)}
     return {

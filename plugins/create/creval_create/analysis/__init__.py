@@ -1,3 +1,3 @@
-"""What many runs say together: sets of judged paths read from runs, scored again under any rule."""
+"""Analyses over runs: sets of judged paths read from runs and rescored under any rule."""
 
 from __future__ import annotations

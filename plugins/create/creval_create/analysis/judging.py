@@ -1,8 +1,8 @@
-"""Judging on demand what the scoring of a run left out: by the run's own judge, each answer kept in the run.
+"""Judge on demand the paths that scoring left out: by the run's own judge, with each answer stored in the run.
 
-A run is judged by the rule of validity in use alone, which is what makes it cheap. Utility under the other rules, and
-without the filter of factuality, needs verdicts on more paths; they are asked for here, from the same answers of the
-target, and whoever asks again (another analysis, `creval score`) is answered from the run.
+A run is judged only by its own rule of validity, which keeps it cheap. Utility under the other rules, and without the
+factuality filter, needs verdicts on more paths; this module requests them, for the same answers of the target, and
+later requests (another analysis, `creval score`) are served from the run.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ JUDGE = (
     FieldSpec("judge_missing", "boolean", False, "Ask the run's judge for missing verdicts, and store them."),
     *part_options(models=True),
 )
-"""Options of an analysis that has verdicts asked for."""
+"""Options of an analysis that requests verdicts."""
 
 
 class Further(NamedTuple):
-    """Sets, and how many calls to the judge their missing verdicts took now."""
+    """Sets, and how many calls to the judge their missing verdicts took."""
 
     sets: list[JudgedSet]
     calls: int
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the analysis has to know."""
+        """Return the notes for a reader of the analysis."""
         return [f"{self.calls} calls to judges for what was missing, kept in the runs."] if self.calls else []
 
 
 def read_judged(runs: Sequence[str], strength_of: StrengthOf, options: Mapping[str, Any]) -> Further:
-    """Read the sets of some runs; with `judge_missing` every distinct path that is valid by any rule is judged.
+    """Read the sets of some runs; with `judge_missing` judge every distinct path that is valid by any rule.
 
-    `options` are those of `JUDGE`; what they allow to spend holds for each task of a run. Raises
-    what `read_sets` raises, ScoringError where a verdict stays unreadable, ModelError, BudgetError, and RunError where
-    another process works in a run; what was paid for is kept then, too.
+    `options` are those of `JUDGE`; their budget applies to each task of a run. Raises
+    the errors of `read_sets`, ScoringError if a verdict stays unreadable, ModelError, BudgetError, and RunError if
+    another process works in a run; paid calls are stored even then.
     """
     sets = read_sets(runs)
     if not options.get("judge_missing"):
@@ -67,7 +67,7 @@ def read_judged(runs: Sequence[str], strength_of: StrengthOf, options: Mapping[s
 
 
 def _missing(one: JudgedSet, strength_of: StrengthOf) -> list[int]:
-    """The places of the paths of a set that are valid by some rule and lack a verdict."""
+    """Return the indices of the paths of a set that are valid by some rule and lack a verdict."""
     places = sorted({place for rule in RULES for place in one.valid(rule)})
     return [place for place in places if _lacks(one.paths[place], strength_of)]
 
@@ -94,7 +94,7 @@ def _judged(
 
     async def every() -> list[JudgedSet]:
         given = await asyncio.gather(*map(one, sets), return_exceptions=True)
-        for each in given:  # all that was begun is finished, so that nothing paid for is lost
+        for each in given:  # calls in flight finish first, so that no paid call is lost
             if isinstance(each, BaseException):
                 raise each
         return [each for each in given if isinstance(each, JudgedSet)]
@@ -104,7 +104,7 @@ def _judged(
 
 
 def _with(one: JudgedSet, verdicts: Mapping[int, Verdict], bench: Workbench, run: Run) -> JudgedSet:
-    """A set with further verdicts, and the distances of all paths whose strength is known now."""
+    """Return a set with further verdicts, and the distances of all paths whose strength is now known."""
     if not verdicts:
         return one
     paths = [dict(path) for path in one.paths]

@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class Summary(NamedTuple):
-    """Mean, standard deviation over queries, 95 % interval of the mean, and number of queries; None: not defined."""
+    """Mean, standard deviation over queries, 95 % interval of the mean, and number of queries; None: undefined."""
 
     mean: float | None
     deviation: float | None
@@ -25,7 +25,7 @@ class Summary(NamedTuple):
 
 
 def summary(values: Iterable[float | None], low: float | None = 0.0, high: float | None = None) -> Summary:
-    """Summarise values between two bounds (by default: not negative); those that are None are left out."""
+    """Summarise values between two bounds (by default: not negative); None is left out."""
     known = [value for value in values if value is not None]
     found = estimate_mean(known, low, high)
     deviation = statistics.stdev(known) if len(known) > 1 else None

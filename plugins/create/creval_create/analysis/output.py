@@ -1,4 +1,4 @@
-"""What every analysis shares: its options, and its table as CSV, JSON and, where the paper draws, figures."""
+"""Shared output of the analyses: options, the table as CSV and JSON and, if the paper has them, figures."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ OUTPUT = FieldSpec("output", "file", None, "Folder for CSV and JSON (and figures
 PLOTS = FieldSpec("no_plots", "boolean", False, "Write no figures.")
 
 CurvePoint = tuple[float, float, float | None, float | None]
-"""A place on the horizontal axis, the value there, and the ends of its interval."""
+"""A position on the horizontal axis, the value there, and the ends of its interval."""
 Drawing = Callable[["Axes"], None]
-"""What draws on one pair of axes."""
+"""A function that draws on one pair of axes."""
 FIGURES = Figures("creval-create", "Install it: pip install 'creval-create[plots]', or leave figures out: --no-plots")
 
 
 @dataclass(frozen=True)
 class Found:
-    """A table with its notes, further data, and how it is drawn."""
+    """A table with its notes, further data, and its plot."""
 
     name: str
     title: str
@@ -37,11 +37,11 @@ class Found:
     notes: Sequence[str] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     drawing: Drawing | Sequence[Drawing] | None = None
-    """What draws the figure: one panel, or several next to each other."""
+    """The functions that draw the figure: one panel, or several next to each other."""
 
 
 def finish(found: Found, options: Mapping[str, Any]) -> AnalysisOutput:
-    """Write the files that the options ask for and return what is shown."""
+    """Write the files that the options name and return the output."""
     if not found.rows:
         raise UsageError("there is nothing to show", where=f"creval analyse {found.name}", fix="Name other runs.")
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
@@ -65,7 +65,7 @@ def finish(found: Found, options: Mapping[str, Any]) -> AnalysisOutput:
 
 
 def line_plot(curves: Mapping[str, Sequence[CurvePoint]], x: str, y: str) -> Drawing:
-    """Return what draws one line a name, with its intervals."""
+    """Return a function that draws one line per name, with its intervals."""
 
     def draw(axes: Axes) -> None:
         for place, (name, points) in enumerate(curves.items()):

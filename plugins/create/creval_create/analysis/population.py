@@ -1,4 +1,4 @@
-"""Paths of all models for one query, and what of them is nearest to each (Eq. 3)."""
+"""Paths of all models for one query, and the nearest neighbour of each (Eq. 3)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """What is nearest to a path: its distinctiveness (None: there is no other), the path, and how many other models
-    found one that is as good as the same.
+    """The nearest neighbour of a path: its distinctiveness (None: there is no other), the nearest path, and how many
+    other models found a nearly identical one.
     """
 
     member: Member
@@ -58,7 +58,7 @@ class Nearest:
 
 
 class Population:
-    """All valid and factual paths of some runs by query; nothing else of the sets is held."""
+    """All valid and factual paths of some runs by query; nothing else of the sets stays in memory."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[str, str]] = []
@@ -66,7 +66,7 @@ class Population:
 
     @classmethod
     def of(cls, sets: Iterable[JudgedSet]) -> Population:
-        """Collect the paths of sets as they come."""
+        """Collect the paths of sets as they are read."""
         found = cls()
         known: dict[tuple[str, str], None] = {}
         rules = Rules()
@@ -81,24 +81,24 @@ class Population:
 
     @property
     def queries(self) -> list[str]:
-        """The queries that the runs hold."""
+        """Return the queries in the runs."""
         return sorted(self._members)
 
     def drawn(self, most: int, seed: int) -> list[str]:
-        """Return at most `most` queries, drawn by the seed: the same for every run."""
+        """Return at most `most` queries, sampled by the seed: the same for every run."""
         docs = sorted(self._members)
         return sorted(random.Random(seed).sample(docs, min(most, len(docs))))
 
     def nearest(self, docs: Sequence[str], embedding: Embedding, own: str, near: float) -> list[Nearest]:
-        """Return what is nearest to each path of some queries; see `nearest_of`."""
+        """Return the nearest neighbour of each path of some queries; see `nearest_of`."""
         return [found for doc in docs for found in nearest_of(self._members[doc], embedding, own, near)]
 
 
 def nearest_of(members: Sequence[Member], embedding: Embedding, own: str, near: float) -> list[Nearest]:
-    """Return for each path of a query's population what is nearest to it.
+    """Return the nearest neighbour of each path of a query's population.
 
     `own`: "run" leaves out all of its own run (model and task), "others" only the path itself. `near` is the distance
-    up to which a path of another model is the same. One query's population is held at a time.
+    up to which a path of another model counts as the same. Only one query's population is in memory at a time.
     """
     if not members:
         return []

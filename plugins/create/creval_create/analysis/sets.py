@@ -1,4 +1,4 @@
-"""Sets of judged paths as runs keep them: any patience, threshold and rule without judge or encoder."""
+"""Sets of judged paths from runs: any patience, threshold and rule without judge or encoder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["JudgedSet", "UnjudgedError", "iterate_sets", "read_sets"]
 
 
 class UnjudgedError(DataError):
-    """A set can't be scored by a rule, as it needs verdicts that were never asked for."""
+    """A set can't be scored by a rule, as it lacks verdicts that nobody requested."""
 
 
 @dataclass(frozen=True)
 class JudgedSet:
-    """The paths of a sample with their verdicts; an answer that could not be read is an empty set, as in the paper."""
+    """The paths of a sample with their verdicts; an unreadable answer is an empty set, as in the paper."""
 
     model: str
     task: str
@@ -40,13 +40,13 @@ class JudgedSet:
 
     @cached_property
     def paths(self) -> Sequence[Mapping[str, Any]]:
-        """The readable paths as the score keeps them."""
+        """Return the readable paths, as stored in the score."""
         found: Sequence[Mapping[str, Any]] = self.details.get("paths", ())
         return found
 
     @cached_property
     def own_rules(self) -> Rules:
-        """The rules that the run was scored by."""
+        """Return the rules that the run was scored by."""
         return Rules(**self.details.get("rules", {}))
 
     @cached_property
@@ -55,7 +55,7 @@ class JudgedSet:
 
     @cached_property
     def raw(self) -> np.ndarray:
-        """Cosine distances of the paths whose strength was judged."""
+        """Return the cosine distances of the paths with a judged strength."""
         lines = self.details.get("distances", ())
         found = np.zeros((len(lines), len(lines)))
         for row, line in enumerate(lines):
@@ -67,36 +67,36 @@ class JudgedSet:
         return as_path(self.paths[place]["triples"])
 
     def valid(self, rule: Validity) -> list[int]:
-        """Return the places of the distinct paths that a rule accepts."""
+        """Return the indices of the distinct paths that a rule accepts."""
         return [i for i, path in enumerate(self.paths) if not path.get("repeats") and rule not in path["refused"]]
 
     def strength(self, place: int, rules: Rules) -> int:
-        """Return the strength of a path. Raises UnjudgedError if it was not asked for."""
+        """Return the strength of a path. Raises UnjudgedError if it was not judged."""
         sizes = self.paths[place].get("class_sizes")
         if sizes is None:
             raise self._unjudged("the strength of a path", "strength_of: valid")
         return path_strength(sizes, rules.last_triple)
 
     def share_true(self, place: int) -> float:
-        """Return the share of true triples of a path. Raises UnjudgedError if it was not asked for."""
+        """Return the share of true triples of a path. Raises UnjudgedError if it was not judged."""
         factual = self.paths[place].get("factual")
         if factual is None:
             raise self._unjudged("a path that is valid by another rule", "also: [shared, released]")
         return float(sum(factual) / len(factual))
 
     def counted(self, rules: Rules, threshold: float = 1.0) -> list[int]:
-        """Return the places of the valid paths of whose triples at least this share is true (Figure 5; 1: all)."""
+        """Return the indices of the valid paths with at least this share of true triples (Figure 5; 1: all)."""
         return [place for place in self.valid(rules.validity) if self.share_true(place) >= threshold]
 
     def distances(self, places: Sequence[int], rules: Rules) -> np.ndarray:
-        """Return the transformed distances of some paths. Raises UnjudgedError if a strength was not asked for."""
+        """Return the transformed distances of some paths. Raises UnjudgedError if a strength was not judged."""
         for place in places:
             self.strength(place, rules)
         rows = self.rows(places)
         return transformed(self.raw[np.ix_(rows, rows)], rules.over_one)
 
     def rows(self, places: Sequence[int]) -> list[int]:
-        """Return the places in `raw` of some paths whose strength was judged."""
+        """Return the rows in `raw` of some paths with a judged strength."""
         return [self._rows[place] for place in places]
 
     def worth(self, rules: Rules, patience: float, threshold: float = 1.0) -> float:
@@ -106,7 +106,7 @@ class JudgedSet:
         return utility(qualities, self.distances(places, rules), rules, patience)
 
     def mean_distance(self, rules: Rules, threshold: float = 1.0) -> float | None:
-        """Return the mean distance over pairs, None with fewer than two paths."""
+        """Return the mean distance over pairs, or None for fewer than two paths."""
         return mean_distance(self.distances(self.counted(rules, threshold), rules))
 
     def _unjudged(self, what: str, setting: str) -> UnjudgedError:
@@ -124,17 +124,17 @@ def read_sets(runs: Sequence[str]) -> list[JudgedSet]:
 
 
 def iterate_sets(runs: Sequence[str]) -> Iterator[JudgedSet]:
-    """Yield the sets of all CREATE tasks of some runs, of errored samples none; one run's scores are held at a time.
+    """Yield the sets of all CREATE tasks of some runs, but none of errored samples, with one run's scores in memory.
 
-    Raises RunError if a run is not whole, is named twice or holds no CREATE task; DataError if runs were judged
-    or embedded by different resources, or hold the same task of the same model.
+    Raises RunError if a run is incomplete, is named twice or has no CREATE task; DataError if runs were judged
+    or embedded by different resources, or have the same task of the same model.
     """
     for run, task in _parts(runs):
         yield from (_set(run, sample, score) for sample, score in run.scored(task) if _counts(score))
 
 
 def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
-    """The tasks to read, checked to go together."""
+    """Return the tasks to read, after checking that they are compatible."""
     found: list[tuple[Run, str]] = []
     resources: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""What a reasoning trace explores: relations, entities and triples, extracted by a model."""
+"""Exploration in a reasoning trace: relations, entities and triples, extracted by a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _THOUGHT = re.compile(r"<\s*think(?:ing)?\s*>(.*?)(?:<\s*/\s*think(?:ing)?\s*>|\
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What one trace names, as often as it names it."""
+    """The names in one trace, with repetitions."""
 
     relations: tuple[str, ...]
     entities: tuple[str, ...]
@@ -35,7 +35,7 @@ class Explored:
 
 
 def trace_of(sample: Sample) -> str:
-    """Return the reasoning of a sample's target: what the provider shows next to the answer, or inside think tags."""
+    """Return the reasoning of a sample's target: the provider's reasoning field, or inside think tags."""
     found = []
     for call in sample.calls:
         reply = call.reply if call.role == "target" else None
@@ -46,9 +46,9 @@ def trace_of(sample: Sample) -> str:
 
 
 async def explore(bench: Workbench, key: SampleKey, trace: str) -> Explored | None:
-    """Ask the extractor about one trace: Prompt G.1, and for triples, which no printed prompt extracts, our own.
+    """Ask the extractor about one trace: Prompt G.1, and our own prompt for triples, which no printed prompt extracts.
 
-    None if it fails or stays unreadable.
+    Return None if it fails or stays unreadable.
     """
     named = await _asked(bench, key, "entities", trace, ("relation", "entities"))
     linked = await _asked(bench, key, "triples", trace, ("triples",))

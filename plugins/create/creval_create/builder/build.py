@@ -22,10 +22,10 @@ EXCLUDED = ("P103", "P31", "P569", "P21", "P973")
 gender, described at URL. They are relations, not sizes: the paper's own queries end in `occupation`."""
 
 HEAD_SHARED = frozenset({"P161", "P57", "P58", "P162"})
-"""Relations that run from a work to a person, so that two persons share the head."""
+"""Relations that lead from a work to a person, so that two persons share the head."""
 
 _IDENTIFIER = re.compile(r"[PQ]\d+")
-"""What Wikidata calls its relations and entities: no text that a query could speak of."""
+"""Wikidata identifiers of relations and entities: no text for a query."""
 _NAMED = 5
 
 Wording = Callable[[str, str, str], str]
@@ -33,7 +33,7 @@ Wording = Callable[[str, str, str], str]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to build: `relations` with what their triples share, at most `count` queries of each (Table 4: 100)."""
+    """The plan: `relations` with the part that their triples share, at most `count` queries of each (Table 4: 100)."""
 
     files: Sequence[Path]
     relations: Mapping[str, Shared]
@@ -43,7 +43,7 @@ class Plan:
     labels: Labels = field(default_factory=dict)
 
     def read(self) -> Iterator[Edge]:
-        """Yield the triples once more."""
+        """Yield the triples, once per pass."""
         return triples(self.files)
 
 
@@ -51,7 +51,7 @@ def build(plan: Plan, wording: Wording = template_wording) -> list[dict[str, Any
     """Return queries in the form of the published set, relation by relation.
 
     Every query has its source path in the graph, and no start satisfies its own target. The same plan gives the same
-    queries, in any order of the lines. Raises DataError at a broken line.
+    queries, whatever the order of the lines. Raises DataError at a broken line.
     """
     classes = collect_classes(plan.read(), plan.relations, plan.seed)
     found = {relation: candidates(classes[relation], plan.count, plan.seed) for relation in plan.relations}
@@ -95,7 +95,7 @@ def _others(plan: Plan) -> str:
 
 
 def _distinct(found: Sequence[QueryCandidate]) -> list[QueryCandidate]:
-    """Those with a target, each question once."""
+    """Return those with a target, each question once."""
     asked: dict[tuple[str, str, str], QueryCandidate] = {}
     for one in found:
         if one.chosen is not None:

@@ -1,8 +1,8 @@
 """The classes of the chosen relations, from one pass in bounded memory.
 
-Of each relation the classes with the smallest draws are kept, of each class the members with the smallest draws. Both
-depend on names and seed alone, so the sample is uniform, the same for any order of the lines, and complete for a graph
-that is small enough.
+It keeps the classes with the smallest draws of each relation, and the members with the smallest draws of each class.
+Both depend only on names and seed, so the sample is uniform, the same for any order of the lines, and complete for a
+graph that is small enough.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ MOST_MEMBERS = 40
 """Members kept of each class."""
 
 Shared = Literal["tail", "head"]
-"""What the triples of a class share: the tail (two members of one band) or the head (two actors of one film)."""
+"""The part that the triples of a class share: tail (two members of one band) or head (two actors of one film)."""
 
 
 @dataclass
 class Class:
-    """Entities that are in one relation to one entity; `members` by their draws, smallest first once sorted."""
+    """Entities with one relation to one entity; `members` by their draws, smallest first once sorted."""
 
     relation: str
     category: str

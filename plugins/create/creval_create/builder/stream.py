@@ -1,4 +1,4 @@
-"""Triples as they come from files, and chance that depends on a seed and on names alone."""
+"""Stream triples from files, and draw random numbers that depend only on a seed and on names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Edge(NamedTuple):
 
 
 def triples(files: Sequence[Path]) -> Iterator[Edge]:
-    """Yield the triples of tab-separated files, line by line. Raises DataError at a line of another form."""
+    """Yield the triples of tab-separated files, line by line. Raises DataError at a malformed line."""
     for file in files:
         with file.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):

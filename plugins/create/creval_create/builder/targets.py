@@ -1,4 +1,4 @@
-"""From classes to queries: pairs, one further hop from one of the two, and what a start satisfies already."""
+"""From classes to queries: pairs, one further hop from one member, and a check that the start does not satisfy it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["QueryCandidate", "candidates", "find_hops", "settle"]
 Reading = Callable[[], Iterator[Edge]]
 _MOST_HOPS = 8
 _SPARE = 12
-"""Candidates drawn for each query wanted, since some have no further edge or satisfy it already."""
+"""Candidates drawn per requested query, since some have no further edge or already satisfy it."""
 
 
 @dataclass
 class QueryCandidate:
-    """A pair of a class: the entity that is expanded (line 6 draws it) and the other one, where the query starts."""
+    """A pair of a class: the entity to expand (drawn in line 6) and the other one, from which the query starts."""
 
     group: Class
     start: str
@@ -36,9 +36,9 @@ class QueryCandidate:
 
 
 def candidates(classes: Sequence[Class], count: int, seed: int) -> list[QueryCandidate]:
-    """Return pairs for `count` queries of one relation and some to spare, without listing all pairs.
+    """Return pairs for `count` queries of one relation and some spare ones, without listing all pairs.
 
-    Classes take turns, each giving its next two members in the order of their draws, so that no large class fills all.
+    Classes take turns, each giving its next two members in the order of their draws, so that no large class dominates.
     """
     return list(islice(_pairs(classes, seed), _SPARE * count))
 
@@ -55,9 +55,9 @@ def _pairs(classes: Sequence[Class], seed: int) -> Iterator[QueryCandidate]:
 
 
 def find_hops(read: Reading, found: Sequence[QueryCandidate], excluded: Collection[str], seed: int) -> None:
-    """Second pass: keep of each expanded entity's outgoing edges those with the smallest draws (lines 7 and 8).
+    """Second pass: keep the outgoing edges with the smallest draws of each expanded entity (lines 7 and 8).
 
-    Left out are excluded relations, edges back to the start, and the edge that makes it a member.
+    Left out are excluded relations, edges back to the start, and the edge that makes the entity a member.
     """
     waiting: dict[str, list[QueryCandidate]] = {}
     for candidate in found:
@@ -74,7 +74,7 @@ def find_hops(read: Reading, found: Sequence[QueryCandidate], excluded: Collecti
 
 
 def settle(read: Reading, found: Sequence[QueryCandidate]) -> None:
-    """Third pass: of each candidate choose the first hop that its start does not satisfy itself."""
+    """Third pass: choose for each candidate the first hop that its start does not satisfy itself."""
     asked = {Edge(one.start, hop.relation, hop.tail) for one in found for _, hop in one.hops}
     satisfied = {edge for edge in read() if edge in asked}
     for one in found:

@@ -16,7 +16,7 @@ Labels = Mapping[str, str]
 def read_labels(files: Sequence[Path]) -> dict[str, str]:
     """Return id -> label from tab-separated lines or from a JSON object, whose values may be objects with a `label`.
 
-    Raises DataError if a file is of another form.
+    Raises DataError if a file has another form.
     """
     labels: dict[str, str] = {}
     for file in files:
@@ -40,5 +40,5 @@ def read_labels(files: Sequence[Path]) -> dict[str, str]:
 
 
 def template_wording(start: str, relation: str, end: str) -> str:
-    """Return the query by template: it names neither the hidden entity nor turns the relation round."""
+    """Return the query by template: it does not name the hidden entity and does not reverse the relation."""
     return f"What are different ways of connecting {start} and someone or something whose {relation} is {end}?"

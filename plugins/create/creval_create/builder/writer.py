@@ -1,4 +1,4 @@
-"""Queries worded by a model. What it writes is checked as the lint checks queries; else the template's wording stays.
+"""Queries worded by a model. The lint checks its wording; on a fault the template's wording stays.
 
 The paper's queries were worded by gpt-4o-mini-2024-07-18 with a prompt that it does not print; this prompt is ours.
 """
@@ -25,7 +25,7 @@ _AT_ONCE = 8
 
 
 async def reworded(bench: Workbench, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the queries with the model's wording (`worded_by` says whose it is), and what became of those without.
+    """Return the queries with the model's wording (`worded_by` names its author), and reasons for those without.
 
     Raises BudgetError, and ModelError if every call failed.
     """
@@ -54,7 +54,7 @@ async def reworded(bench: Workbench, rows: Sequence[Mapping[str, Any]]) -> tuple
 
 
 async def _worded(bench: Workbench, row: Mapping[str, Any]) -> str:
-    """The model's wording, asked for once more where the first is at fault."""
+    """Return the model's wording, after one retry if the first is faulty."""
     template = files("creval_create.builder").joinpath("prompts", "wording.txt").read_text(encoding="utf-8")
     asked = template.format(start=row["entity_a"], relation=row["rel_b"], end=row["entity_b"])
     settings = {} if "temperature" in bench.generation else {"temperature": 0}
@@ -68,7 +68,7 @@ async def _worded(bench: Workbench, row: Mapping[str, Any]) -> str:
 
 
 def fault_of(row: Mapping[str, Any], said: str) -> str | None:
-    """Return what is wrong with a wording of a query, None if nothing is."""
+    """Return the fault of a query's wording, None if there is none."""
     if not (said.startswith(_BEGINNING) and said.endswith("?")) or said.count("?") > 1 or len(said) > _LONGEST:
         return f"{said[:80]!r} is not one question that begins {_BEGINNING.strip()!r}"
     if normal(str(row["entity_b"])) not in normal(said):

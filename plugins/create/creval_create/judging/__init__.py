@@ -1,3 +1,3 @@
-"""What judges say: their replies read, kept by path, and asked for."""
+"""Judging: requests, replies, and verdicts stored by path."""
 
 from __future__ import annotations

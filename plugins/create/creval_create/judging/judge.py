@@ -1,7 +1,7 @@
-"""Asking the judge about paths: which triples are true, and how large their classes are.
+"""Ask the judge about paths: which triples are true, and how large their classes are.
 
-The unit is a path. The same triple is judged otherwise in another path, so verdicts are kept for (prompt, path), which
-the run's ledger does: equal paths get equal verdicts, in one run and in all that reuse it, and are paid once.
+The unit is a path. A judge may rate the same triple differently in another path, so the run's ledger stores verdicts
+by (prompt, path): equal paths get equal verdicts, in one run and in all that reuse it, and are paid once.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ __all__ = ["ROLE", "TRIES", "PathJudge", "StrengthOf", "Verdict"]
 
 ROLE = "judge"
 TRIES = 2
-"""An unreadable verdict is asked for once more."""
+"""An unreadable verdict is retried once."""
 
 StrengthOf = Literal["factual", "valid"]
-"""Whose strength is judged: that of factual paths, since others count nothing, or (Table 8, Figure 5) that of all."""
+"""The paths whose strength is judged: factual paths, since others count nothing, or (Table 8, Figure 5) all."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judge says of one path: each triple's truth, and the size of its larger class where that was asked."""
+    """The judgement of one path: each triple's truth, and the size of its larger class if requested."""
 
     factual: tuple[bool, ...]
     class_sizes: tuple[int, ...] | None = None
@@ -44,10 +44,10 @@ class PathJudge:
     strength_of: StrengthOf = "factual"
 
     async def verdicts(self, paths: Sequence[Path]) -> list[Verdict]:
-        """Judge paths side by side: one verdict for each, in order.
+        """Judge paths concurrently: one verdict for each, in order.
 
-        Every question that was begun is finished before an error rises, so that nothing paid for is lost. Raises
-        ScoringError where a verdict stays unreadable, and whatever `Context.ask` raises.
+        All calls in flight finish before an error is raised, so that no paid call is lost. Raises
+        ScoringError if a verdict stays unreadable, and the errors of `Context.ask`.
         """
         given = await asyncio.gather(*map(self._verdict, paths), return_exceptions=True)
         for verdict in given:
@@ -78,7 +78,7 @@ class PathJudge:
 
 
 def _whole(reply: Reply) -> str:
-    """The text of a reply that is whole."""
+    """Return the text of a complete reply."""
     if reply.lack:
         raise UnreadableVerdictError(reply.lack)
     return reply.text

@@ -1,4 +1,4 @@
-"""What the judge rated within an answer, by itself: each path, and each of its triples (Section 4.3, Appendix C)."""
+"""Separately judged parts of an answer: each path, and each of its triples (Section 4.3, Appendix C)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["judged_parts"]
 def judged_parts(details: Mapping[str, Any]) -> list[JudgedPart]:
     """Return the judged paths, each followed by its triples; `details` are those of a stored score.
 
-    A path is called by its number in the answer (`2`; with several answers `1/2`, the answer first) or by its text as
-    the judge read it; a triple by its place in the path, from 1, or its text. Ratings: `factuality` (1 or 0; of a path
-    1 if all its triples are true), and where class sizes were asked for `strength`, from 1 to 5.
+    A path is identified by its number in the answer (`2`; with several answers `1/2`, the answer first) or by its text
+    as the judge read it; a triple by its number in the path, from 1, or its text. Ratings: `factuality` (1 or 0; 1 for
+    a path if all its triples are true), and `strength`, from 1 to 5, if class sizes were requested.
     """
     paths: Sequence[Mapping[str, Any]] = details.get("paths", ())
     keys = Counter(str(path["key"]) for path in paths)
@@ -44,7 +44,7 @@ def _path_ratings(path: Mapping[str, Any], rules: Rules) -> dict[str, float]:
 
 
 def _triples(path: Mapping[str, Any]) -> list[tuple[tuple[str, str], dict[str, float]]]:
-    """Each triple of a path: what it may be called, and its ratings."""
+    """Return each triple of a path: its possible names, and its ratings."""
     found = []
     for place, (triple, true) in enumerate(zip(as_path(path["triples"]), path["factual"], strict=True)):
         ratings = {"factuality": float(true)}

@@ -1,7 +1,7 @@
-"""What a judge's reply says: which triples of a path are true (D.2), and how large their classes are (D.1).
+"""Parse a judge's reply: which triples of a path are true (D.2), and how large their classes are (D.1).
 
-A reply counts only as a whole: one judgement a triple, in order, in the words and numbers that the prompt asks for.
-Anything else is unreadable; nothing stands for a judgement that is missing.
+A reply counts only as a whole: one judgement per triple, in order, in the words and numbers that the prompt requires.
+Anything else is unreadable; a missing judgement is never filled in.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _WORDS = {"not hallucinated": True, "hallucinated": False}
 
 
 class UnreadableVerdictError(ValueError):
-    """A judge's reply that gives no judgement for each triple."""
+    """A judge's reply without a judgement for each triple."""
 
 
 def read_factuality(text: str, triples: int) -> tuple[bool, ...]:
-    """Return for each triple whether the judge holds it to be true. Raises UnreadableVerdictError."""
+    """Return for each triple whether the judge judges it to be true. Raises UnreadableVerdictError."""
     found = JsonObject(keys=("judgments",)).parse(text)
     if not found.ok:
         raise UnreadableVerdictError(str(found.reason))
@@ -36,7 +36,7 @@ def read_factuality(text: str, triples: int) -> tuple[bool, ...]:
 def read_class_sizes(text: str, triples: int) -> tuple[int, ...]:
     """Return for each triple the size of its larger class, an integer of at least 0. Raises UnreadableVerdictError.
 
-    The prompt's example shows one object, so for a path of one triple the object alone is read as well.
+    The prompt's example shows one object, so for a path of one triple a single object is accepted too.
     """
     found = JsonArray(items="object").parse(text)
     if found.ok:

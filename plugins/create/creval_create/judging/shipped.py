@@ -1,6 +1,6 @@
-"""`create/shipped`: a judge without a key, that plays our own verdicts on the hand-made paths of our own queries.
+"""`create/shipped`: a judge without a key that replays our own verdicts on the hand-made paths of our own queries.
 
-It is no model and judges nothing: a path that is not among them is an error, never a verdict.
+It is no model and judges nothing: any other path is an error, never a verdict.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ShippedVerdicts:
 
 
 def _path_in(asked: str) -> Path | None:
-    """The path at the end of a prompt, in the form that judges read."""
+    """Return the path at the end of a prompt, in the form that judges read."""
     try:
         return as_path(ast.literal_eval(asked.rpartition(_MARK)[2].strip()))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

@@ -1,3 +1,3 @@
-"""What a path is: its triples, when two names are one, its string, its validity."""
+"""Paths: their triples, identity of names, strings and validity."""
 
 from __future__ import annotations

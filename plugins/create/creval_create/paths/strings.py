@@ -1,6 +1,6 @@
 """The string of a path, `str(u)` of Eq. 8, which the encoder reads.
 
-The paper does not define it. Of the forms tried only this one gives the distances of its Tables 5 and 7: lower case,
+The paper does not define it. Of the forms tried, only this one gives the distances of its Tables 5 and 7: lower case,
 the first head dropped, ` [r] t`, then `h [r] t`, joined by ` | `, without the last triple, which the query prescribes.
 """
 
@@ -13,11 +13,11 @@ from creval_create.paths.triples import Path
 __all__ = ["Extent", "own_part", "path_string"]
 
 Extent = Literal["left_out", "counted"]
-"""What becomes of the last triple, which the query prescribes."""
+"""Whether the last triple, which the query prescribes, is included."""
 
 
 def own_part(path: Path, last_triple: Extent) -> Path:
-    """Return the triples that count: all but the last; a path of one triple counts it."""
+    """Return the triples that count: all but the last; the only triple of a path counts."""
     return path[:-1] if last_triple == "left_out" and len(path) > 1 else path
 
 

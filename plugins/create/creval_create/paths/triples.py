@@ -1,4 +1,4 @@
-"""Triples and paths, and when two names are the same."""
+"""Triples and paths, and the identity of names."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Path = tuple[Triple, ...]
 
 
 def normal(name: str) -> str:
-    """Return a name as it is compared: NFC, case folded, white space collapsed."""
+    """Return a name in its normal form for comparison: NFC, case folded, white space collapsed."""
     folded = unicodedata.normalize("NFC", name).casefold()
     return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
 def identity(path: Path) -> Path:
-    """Return what two equal paths have in common: every part in its normal form."""
+    """Return a key that equal paths share: every part in its normal form."""
     return tuple((normal(head), normal(relation), normal(tail)) for head, relation, tail in path)
 
 
 def distinct(paths: Sequence[Path]) -> list[int]:
-    """Return the places of the paths that are no repetition of an earlier one."""
+    """Return the indices of the paths that do not repeat an earlier one."""
     seen: set[Path] = set()
     places = []
     for place, path in enumerate(paths):
@@ -41,7 +41,7 @@ def distinct(paths: Sequence[Path]) -> list[int]:
 def judged_form(path: Path) -> str:
     """Return the path as a judge reads it: a Python list of tuples in lower case.
 
-    The published verdicts were given for texts of this form.
+    The published verdicts are for texts of this form.
     """
     return repr([tuple(part.lower() for part in triple) for triple in path])
 

@@ -1,4 +1,4 @@
-"""Three rules of structural validity. They move models apart, so every result states all three counts."""
+"""Three rules of structural validity. They affect models differently, so every result states all three counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULES: tuple[Validity, ...] = get_args(Validity)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a query asks for: paths from `entity_a` to a triple (x, `rel_b`, `entity_b`)."""
+    """The target of a query: paths from `entity_a` to a triple (x, `rel_b`, `entity_b`)."""
 
     entity_a: str
     rel_b: str
@@ -25,15 +25,15 @@ class Target:
 
 
 def faults(path: Path, target: Target) -> Mapping[Validity, str | None]:
-    """Return for each rule why it refuses the path, None if the path is valid."""
+    """Return for each rule why it rejects the path, None if the path is valid."""
     return {rule: fault(path, target, rule) for rule in RULES}
 
 
 def fault(path: Path, target: Target, rule: Validity) -> str | None:
-    """Return why a rule refuses the path, None if it is valid.
+    """Return why a rule rejects the path, None if it is valid.
 
     `strict` (Section 3.2): the path starts at `entity_a`, each tail is the head of the next triple, and the last triple
-    says `rel_b` of `entity_b`. `shared`: consecutive triples share an entity, whichever way round; both ends and
+    says `rel_b` of `entity_b`. `shared`: consecutive triples share an entity, in either direction; both ends and
     `rel_b` as in `strict`. Names are compared in their normal form. `released`: the rule of the authors' code, see
     `_released`.
     """
@@ -61,11 +61,11 @@ def _touches(before: Triple, after: Triple) -> bool:
 
 
 def _released(path: Path, target: Target) -> str | None:
-    """The rule of the authors' code, its slip included.
+    """Apply the rule of the authors' code, including its error.
 
-    An entity of the following triple must be part of (substring) an entity of the one before. The test of both ends
-    decides only for a path of one triple, since the first pair that is linked cancels its result; `rel_b` is not
-    looked at.
+    An entity of the following triple must be a substring of an entity of the one before. The test of both ends
+    decides only for a path of one triple, since the first linked pair overrides its result; `rel_b` is not
+    checked.
     """
     if len(path) > 1:
         for number, (before, after) in enumerate(pairwise(path), 1):

@@ -1,4 +1,4 @@
-"""Source `create_published`: the published set from the Hugging Face hub, or as `creval create import` keeps it."""
+"""Source `create_published`: the published set from the Hugging Face hub, or as `creval create import` stored it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def home(options: DataOptions) -> Path:
 
 
 def keep(docs: Sequence[dict[str, Any]], origin: Imported, options: DataOptions) -> Path:
-    """Write the queries, and next to them where they came from (`origin`: file or data set, sha256 or revision)."""
+    """Write the queries, with their origin next to them (`origin`: file or data set, sha256 or revision)."""
     file = home(options) / "published.jsonl"
     write_lines(file, (json.dumps(doc, ensure_ascii=False) + "\n" for doc in docs))
     write_json(file.with_name("published.origin.json"), origin)
@@ -34,9 +34,9 @@ def keep(docs: Sequence[dict[str, Any]], origin: Imported, options: DataOptions)
 def open_published(
     revision: str = "newest", expected: Mapping[str, Any] | None = None, *, base: Path, options: DataOptions
 ) -> Rows:
-    """Open the published set: what was imported, else the hub's data set at a commit, checked as an import is.
+    """Open the published set: the imported one, or else the hub's data set at a commit, with the checks of an import.
 
-    Raises DataError if it is not available or is another one, MissingPartError without the package datasets.
+    Raises DataError if it is not available or differs, MissingPartError without the package datasets.
     """
     file = home(options) / "published.jsonl"
     if file.is_file():

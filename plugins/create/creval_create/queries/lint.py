@@ -1,4 +1,4 @@
-"""What can be wrong with a query: a wording that gives the hidden entity away or turns the relation round."""
+"""Faults of a query: a wording that reveals the hidden entity or reverses the relation."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _ONE_WAY = (
     *("father", "mother", "child", "parent", "employer", "student", "doctoral student", "doctoral advisor", "teacher"),
     *("founder", "author", "creator", "composer", "director", "producer", "screenwriter", "owner"),
 )
-"""Relations that say something else when they are turned round; `spouse` and `sibling` do not."""
+"""Relations whose meaning changes when they are reversed; that of `spouse` and `sibling` does not."""
 
 
 class Finding(NamedTuple):
-    """Something about one query; `query` is its number, or its id where it has one."""
+    """A fault of one query; `query` is its id, or its number if it has no id."""
 
     query: str
     problem: str
 
 
 def lint(queries: Iterable[Mapping[str, Any]]) -> list[Finding]:
-    """Return what is wrong with queries (fields query, entity_a, rel_b, entity_b, where known tripleN_labels)."""
+    """Return the faults of queries (fields query, entity_a, rel_b, entity_b, and tripleN_labels if known)."""
     findings: list[Finding] = []
     asked: Counter[tuple[str, ...]] = Counter()
     for number, row in enumerate(queries):
@@ -75,5 +75,5 @@ def _graph(row: Mapping[str, Any], triples: Sequence[Sequence[str]]) -> list[str
 
 
 def _plain(text: Any) -> str:
-    """Words only, so that a comma or a bracket next to a name does not hide it."""
+    """Return only the words, so that a comma or a bracket next to a name does not hide it."""
     return " ".join(re.findall(r"\w+", normal(str(text))))

@@ -18,10 +18,10 @@ Kind = Literal["floor", "ceiling", "false"]
 
 @dataclass(frozen=True, slots=True)
 class JudgedPath:
-    """A path with what we say of each of its triples: the size of its larger class, and whether it is true.
+    """A path with our judgement of each triple: the size of its larger class, and whether it is true.
 
     `kind`: the one generic path of a query (`floor`), one of its strong and diverse ones (`ceiling`), or one with a
-    triple that is not true (`false`).
+    false triple (`false`).
     """
 
     query: str

@@ -1,4 +1,4 @@
-"""The published 931 queries: what a file of them must hold, and where an imported one is kept."""
+"""The published 931 queries: the required content of their file, and the folder of an imported one."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ RELATIONS: Mapping[str, tuple[str, int]] = {
     "P2175": ("medical condition treated", 100),
     "P2293": ("genetic association", 94),
 }
-"""Table 4: Wikidata property -> label and number of queries. The text says twelve relations, a slip for eleven."""
+"""Table 4: Wikidata property -> label and number of queries. The text says twelve relations, an error for eleven."""
 
 _KEPT = ("triple1_labels", "triple2_labels", "triple3_labels")
 
 
 def published_rows(rows: Iterable[Mapping[str, Any]], where: str) -> list[dict[str, Any]]:
-    """Return the 931 queries as docs: id, query, entity_a, rel_b, entity_b, relation, and the source path where given.
+    """Return the 931 queries as docs: id, query, entity_a, rel_b, entity_b, relation, and the source path if given.
 
     The id is the row's place in the file. Raises DataError if the columns, the number of rows or the number of
     queries of a relation (the end of `description`, `<entity>__<property>`) is not that of the published set.

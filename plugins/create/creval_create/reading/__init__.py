@@ -1,3 +1,3 @@
-"""From the text of an answer to paths: path by path, what can be read without guessing."""
+"""Parse the text of an answer into paths, path by path and without guessing."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Reading an answer: parser `create_paths`.
+"""Parse an answer: parser `create_paths`.
 
-An answer is a numbered set of paths, in JSON by the prompt, in one of many shapes in fact: curly quotes, bare keys,
-tuples, fences, objects with probabilities. Every path is found and read by itself, so a broken one costs the others
-nothing.
+An answer is a numbered set of paths, in JSON according to the prompt, but in many forms in practice: curly quotes, bare
+keys, tuples, fences, objects with probabilities. Every path is found and parsed separately, so a broken one does not
+affect the others.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WORK_PER_CHARACTER, _FREE_WORK = 6, 200_000
 
 
 class ReadPath(NamedTuple):
-    """A path, the number that the model gave it, and its probability where it stated one (Prompt E.2)."""
+    """A path, the number that the model gave it, and its probability if stated (Prompt E.2)."""
 
     path: Path
     key: str
@@ -44,7 +44,7 @@ class ReadPath(NamedTuple):
 
 
 class UnreadPath(NamedTuple):
-    """A path that can't be read without guessing: why, and how its text begins."""
+    """A path that can't be read without guessing: the reason, and the beginning of its text."""
 
     key: str
     reason: str
@@ -53,9 +53,9 @@ class UnreadPath(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerReading:
-    """What an answer holds. `problem` says why it holds nothing at all; None also for an empty set, which is a legal
-    answer. `entries`: as many paths as are in it for a reader that takes it whole, as the JSON object that the prompt
-    asks for; 0 if it is none.
+    """The content of an answer. `problem` says why nothing was found; None also for an empty set, which is a legal
+    answer. `entries`: how many paths a reader finds who parses the answer as one JSON object, as the prompt
+    requires; 0 if it is none.
     """
 
     paths: tuple[ReadPath, ...] = ()
@@ -83,7 +83,7 @@ def read_answer(text: str) -> AnswerReading:
 
 
 def _entries_of_the_whole(part: str) -> int:
-    """The entries of an answer that is one JSON value, perhaps in a fence; of two equal keys one is lost."""
+    """Count the entries of an answer that is one JSON value, possibly in a fence; of two equal keys one is lost."""
     try:
         value = json.loads(part.strip(" \t\r\n`").removeprefix("json"))
     except (ValueError, RecursionError):
@@ -98,7 +98,7 @@ def _entries(part: str) -> Iterator[ReadPath | UnreadPath]:
 
 
 def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
-    """Paths under numbers: after a broken one reading continues at the next number."""
+    """Yield paths with numbers; after a broken one, continue at the next number."""
     found, after = _KEY.search(part), 0
     while found:
         yield from _lost(part, after, found.start())
@@ -120,13 +120,13 @@ def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
 
 
 def _lost(part: str, start: int, end: int) -> Iterator[UnreadPath]:
-    """Report what is between numbered paths and is a path without a number: nothing says which one."""
+    """Report paths without a number between numbered ones: their number is unknown."""
     for lost in _LOST.finditer(part, start, end):
         yield UnreadPath("?", "has no number", _shown(part[lost.start() : end]))
 
 
 def _entry(part: str, at: int) -> tuple[Any, int]:
-    """The value of a number; triples that follow each other without a bracket around them are one list."""
+    """Return the value of a number; consecutive triples without an enclosing bracket are one list."""
     value, end = read_value(part, at)
     if not (isinstance(value, list) and value and all(isinstance(item, str) for item in value)):
         return value, end
@@ -140,7 +140,7 @@ def _entry(part: str, at: int) -> tuple[Any, int]:
 
 
 def _listed(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
-    """Paths without numbers: lists of lists, anywhere in the text."""
+    """Yield paths without numbers: lists of lists, anywhere in the text."""
     found = _TWO_OPEN.search(part)
     count = 0
     while found and work > 0:
@@ -150,7 +150,7 @@ def _listed(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
         except UnreadableError as error:
             work -= max(0, error.at - found.start()) + 200
             following = _TWO_OPEN.search(part, found.start() + 1)
-            # The outermost list of several paths is only a frame; what is broken in it is found when it is read itself.
+            # The outermost list of several paths is only a container; its broken parts are found when they are parsed.
             if not (following and following.start() == found.end()):
                 count += 1
                 stop = following.start() if following else len(part)
@@ -174,7 +174,7 @@ def _probability(value: Any) -> float | None:
         return None
     for name, said in value:
         if name.lower().replace(" ", "_") in {"path_probability", "probability", "confidence"}:
-            if isinstance(said, bool):  # Python takes it for 1
+            if isinstance(said, bool):  # Python treats it as 1
                 return None
             try:
                 number = float(said)

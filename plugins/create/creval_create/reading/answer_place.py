@@ -1,4 +1,4 @@
-"""Finds the answer in a reply."""
+"""Find the answer in a reply."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _BRACKET = re.compile(r"[\[({]")
 
 
 def answer_part(text: str) -> tuple[str, str]:
-    """Return the part of a reply that holds the answer, and by which mark it was found.
+    """Return the part of a reply that contains the answer, and the mark by which it was found.
 
-    Reasoning before the last closing think tag is passed over. Then, in order: the last part inside answer tags that
-    holds a bracket (`tagged`; a tag that is not closed reaches to the end, `tag_open`; one that is only closed, to the
-    beginning); the last code fence that holds one (`fenced`); all of it (`plain`).
+    Reasoning before the last closing think tag is skipped. Then, in order: the last part inside answer tags that
+    contains a bracket (`tagged`; an unclosed tag extends to the end, `tag_open`; an unopened one, to the
+    beginning); the last code fence that contains one (`fenced`); the whole text (`plain`).
     """
     after = text[max((found.end() for found in _THOUGHT.finditer(text)), default=0) :]
     said = after if after.strip() else text

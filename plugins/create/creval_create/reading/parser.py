@@ -13,11 +13,11 @@ __all__ = ["AnswerPaths"]
 
 @dataclass(frozen=True)
 class AnswerPaths:
-    """Reads the paths of one answer.
+    """Parse the paths of one answer.
 
-    The value: `paths` (each with `key`, `triples` and, where stated, `probability`) and `unread` (each with `key`,
-    `reason` and the beginning of its `text`), `rescued`, the number of paths that a reader of the whole answer as one
-    JSON value loses. An empty set is read; an answer none of whose paths can be read is not.
+    The value: `paths` (each with `key`, `triples` and, if stated, `probability`) and `unread` (each with `key`,
+    `reason` and the beginning of its `text`), `rescued`, the number of paths that a parser of the whole answer as one
+    JSON value loses. An empty set is a parsed answer; an answer without a readable path is not.
     """
 
     def parse(self, text: Any) -> Parsed:

@@ -1,4 +1,4 @@
-"""What a value means: the triples of one path, or several paths."""
+"""Interpret a value: the triples of one path, or several paths."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PARTS: Mapping[str, int] = {
 
 
 def paths_of(value: Any) -> list[Path]:
-    """Return the paths that a value holds, mostly one.
+    """Return the paths in a value, usually one.
 
-    A path is a list of triples, an object that holds one under `path` or the like, or one triple alone. A triple
+    A path is a list of triples, an object with a list under `path` or a similar key, or a single triple. A triple
     has three parts: in a list, in an object with named parts, or in a string that is a tuple. Raises UnreadableError.
     """
     if isinstance(value, Pairs):
@@ -46,7 +46,7 @@ def _of_object(pairs: Pairs) -> list[Path]:
 
 
 def _is_triple_like(value: list[Any]) -> bool:
-    """Whether a list holds names only, and not tuples written as strings."""
+    """Return whether a list contains only names, and no tuples written as strings."""
     return all(item is None or (isinstance(item, str) and not _is_written(item)) for item in value)
 
 
@@ -55,7 +55,7 @@ def _is_written(name: str) -> bool:
 
 
 def _is_several(item: Any) -> bool:
-    """Whether an item is a whole path rather than a triple."""
+    """Return whether an item is a whole path rather than a triple."""
     if isinstance(item, Pairs):
         return any(_word(key) in _INSIDE for key, _ in item)
     return isinstance(item, list) and bool(item) and all(isinstance(part, list) for part in item)

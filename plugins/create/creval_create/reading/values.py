@@ -1,7 +1,7 @@
-"""Reading one value that is nearly JSON: other quotes, tuples, bare names, comments, missing commas between lists.
+"""Parse one value that is nearly JSON: other quotes, tuples, bare names, comments, missing commas between lists.
 
-Nothing is guessed: a string ends only at a quotation mark that a comma, a colon or a closing bracket follows, and where
-marks do not come in pairs the value is refused. What strict JSON can read goes through the standard library.
+Nothing is guessed: a string ends only at a quotation mark before a comma, a colon or a closing bracket, and a value
+with unpaired marks is rejected. The standard library parses everything that is strict JSON.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOTHING = {"null", "none", "undefined"}
 
 
 class UnreadableError(ValueError):
-    """A value that can't be read without guessing; `at` is where the reading ended."""
+    """A value that can't be read without guessing; `at` is the position at which parsing ended."""
 
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(reason)
@@ -41,23 +41,23 @@ class UnreadableError(ValueError):
 
 
 class Pairs(list[tuple[str, Any]]):
-    """An object as it is in the text: two equal keys are two pairs."""
+    """An object as in the text: two equal keys are two pairs."""
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=Pairs, parse_int=str, parse_float=str, parse_constant=str)
 
 
 def read_value(text: str, at: int) -> tuple[Any, int]:
-    """Read the list, tuple or object that opens at `at`; return it and where it ends.
+    """Read the list, tuple or object that opens at `at`; return it and its end.
 
-    Strings and numbers come as `str`, null as None, lists and tuples as `list`, objects as `Pairs`. Raises
+    Strings and numbers become `str`, null as None, lists and tuples as `list`, objects as `Pairs`. Raises
     UnreadableError.
     """
     if text[at] in "[{":
         try:
             return _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            pass  # read it leniently
+            pass  # parse it leniently
     return _value(text, at, 0)
 
 
@@ -75,7 +75,7 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
 
 
 def _items(text: str, start: int, depth: int) -> tuple[list[Any], int]:
-    """A list or tuple. Between two lists a comma may be missing; a comma may precede the end."""
+    """Parse a list or tuple. A comma between two lists may be missing; a trailing comma is allowed."""
     plain = _THREE.match(text, start)
     if plain:  # a triple of plain names, by far the most frequent list
         return [name for name in plain.groups() if name is not None], plain.end()
@@ -130,7 +130,7 @@ def _bare_key(text: str, at: int) -> tuple[str, int]:
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
-    """A string in any quotation marks, with the marks inside it."""
+    """Parse a string in any quotation marks, with the marks inside it."""
     plain = _PLAIN.match(text, at)
     if plain:
         return plain[1] or plain[2] or "", plain.end()
@@ -152,7 +152,7 @@ def _string(text: str, at: int) -> tuple[str, int]:
 
 
 def _checked(name: str, mark: str, inside: int, at: int) -> str:
-    """Refuse a string that swallowed the end of another, or whose inner double marks are not in pairs."""
+    """Reject a string that swallowed the end of another, or whose inner double marks are unpaired."""
     if inside and (_BROKEN_LIST.search(name) or (mark in _ALL_MARKS and inside % 2)):
         raise UnreadableError(f"the quotation marks of {name[:40]!r} do not pair", at)
     return _unescaped(name, at) if "\\" in name else name
@@ -174,7 +174,7 @@ def _unescaped(name: str, at: int) -> str:
 
 
 def _bare(text: str, at: int) -> tuple[str | None, int]:
-    """A name or number without quotation marks: up to a comma or bracket; brackets in pairs belong to it."""
+    """Parse a name or number without quotation marks: up to a comma or bracket, including paired brackets."""
     end, depth = at, 0
     limit = min(len(text), at + _LONGEST_NAME)
     while end < limit:
@@ -197,7 +197,7 @@ def _bare(text: str, at: int) -> tuple[str | None, int]:
 
 
 def _skip(text: str, at: int) -> int:
-    """Pass over white space and comments; one that has no end within reach is no comment."""
+    """Skip white space and comments; a comment without an end within the limit is not a comment."""
     while at < len(text):
         if text[at].isspace():
             at = _SPACE.match(text, at).end()  # type: ignore[union-attr]  # an empty match is one too

@@ -1,3 +1,3 @@
-"""What the task files name: protocol, scorer, judge, baselines."""
+"""Components of the task files: protocol, scorer, judge, baselines."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the answers of a sample hold, before any judge: the paths of all of them as one list."""
+"""Content of a sample's answers, before any judge: the paths of all answers as one list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Candidate", "Candidates", "candidates"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A path as it was printed: in which answer, under which number, and why each rule refuses it (None: valid)."""
+    """A path as printed: its answer, its number, and why each rule rejects it (None: valid)."""
 
     answer: int
     key: str
@@ -25,8 +25,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """All readable paths in order, the number of those that can't be read, and of those that only reading path by path
-    could read."""
+    """All readable paths in order, the number of unreadable ones, and of those that could only be parsed path by
+    path."""
 
     paths: tuple[Candidate, ...]
     unread: int
@@ -45,12 +45,12 @@ class Candidates:
         }
 
     def valid(self, rule: Validity) -> list[int]:
-        """Return the places of the distinct paths that a rule accepts."""
+        """Return the indices of the distinct paths that a rule accepts."""
         return [i for i, found in enumerate(self.paths) if not found.repeats and found.refused[rule] is None]
 
 
 def candidates(item: ScorerInput) -> Candidates:
-    """Return the paths of all answers of a sample that were read (fields entity_a, rel_b, entity_b of the doc)."""
+    """Return the paths of all parsed answers of a sample (fields entity_a, rel_b, entity_b of the doc)."""
     target = Target(*(str(item.doc[field]) for field in ("entity_a", "rel_b", "entity_b")))
     printed: list[tuple[int, str, Path]] = []
     unread = rescued = 0

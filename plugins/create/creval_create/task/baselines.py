@@ -1,4 +1,4 @@
-"""Baselines: the hand-made paths of our own queries, and the two claims that any query allows."""
+"""Baselines: the hand-made paths of our own queries, and two claims that fit any query."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _said(paths: Iterable[Path]) -> str:
 
 @dataclass(frozen=True)
 class OwnPaths:
-    """Says the hand-made paths of one of our own queries: the one generic path (`floor`) or all others (`ceiling`).
+    """Answers with the hand-made paths of our own queries: the one generic path (`floor`) or all others (`ceiling`).
 
-    In a further round it has nothing more to say.
+    In a further round the answer is empty.
     """
 
     kind: Literal["floor", "ceiling"]
@@ -40,7 +40,7 @@ class OwnPaths:
 
 
 class DirectClaim:
-    """The floor of any query: claims that the start itself has what is asked for, in one triple."""
+    """The floor of any query: a single triple that claims that the start itself satisfies the target."""
 
     def reply(self, turn: Turn) -> str:
         """Return the answer."""
@@ -49,13 +49,13 @@ class DirectClaim:
 
 
 class SourcePath:
-    """The published source path, turned so that each tail is the next head: one path, hence at most 5.
+    """The published source path, reversed where needed so that each tail is the next head: one path, hence at most 5.
 
-    Not the best that can be done, since a set of paths scores more; it shows that a query can be answered at all.
+    It is not the best answer, since a set of paths scores more; it shows that a query can be answered at all.
     """
 
     def reply(self, turn: Turn) -> str:
-        """Return the answer, an empty set where the query states no source path."""
+        """Return the answer, an empty set if the query states no source path."""
         triples: list[Any] = [turn.doc.get(f"triple{number}_labels") for number in (1, 2, 3)]
         if not all(isinstance(triple, list | tuple) and len(triple) == 3 for triple in triples):
             return _said([])

@@ -1,4 +1,4 @@
-"""Scorer `create_counts`: what an answer holds, without any judge or encoder."""
+"""Scorer `create_counts`: counts of an answer's paths, without any judge or encoder."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["CreateCounts"]
 
 
 class CreateCounts:
-    """Counts paths: `printed`, `readable`, `rescued` (of these, what a reader of the whole answer as JSON loses),
-    `distinct`, `valid_strict`, `valid_shared`, `valid_released`; and `tokens`, those of the target's output (reasoning
-    included) summed over a sample's calls, `tokens_per_call` their mean.
+    """Counts paths: `printed`, `readable`, `rescued` (the readable ones that a parser of the whole answer as JSON
+    loses), `distinct`, `valid_strict`, `valid_shared`, `valid_released`; and `tokens`, those of the target's output
+    (including reasoning) summed over a sample's calls, `tokens_per_call` their mean.
 
     A baseline has no tokens.
     """

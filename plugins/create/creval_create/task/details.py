@@ -1,4 +1,4 @@
-"""What a sample's score keeps: enough to compute any patience, threshold and filter again without judge or encoder."""
+"""Details of a sample's score: enough to recompute any patience, threshold and filter without judge or encoder."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def sample_details(
 ) -> dict[str, Any]:
     """Return plain data of a scored set.
 
-    `rules`: the settings. `paths`: each readable path with its answer and number, triples, why each rule refuses it (a
-    rule that accepts it is absent), whether it repeats an earlier one, and where it was judged each triple's truth,
-    each class size, and what it adds in greedy order (`order` lists the places). `embedded`: the places of the paths
-    whose strength was judged; `distances`: row i the cosine distances of the i-th of them to those before it.
+    `rules`: the settings. `paths`: each readable path with its answer and number, triples, why each rule rejects it (a
+    rule that accepts it is absent), whether it repeats an earlier one, and if judged, each triple's truth,
+    each class size, and its gain in greedy order (`order` lists the indices). `embedded`: the indices of the paths
+    with a judged strength; `distances`: row i has the cosine distances of the i-th of them to those before it.
     """
     return {
         "rules": rules.named(),

@@ -1,4 +1,4 @@
-"""Scorer `create`: judged strength and factuality, and the creative utility of the paths that count."""
+"""Scorer `create`: judged strength and factuality, and the creative utility of the counted paths."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from creval_create.utility.utility import best_order, discounted, utilities
 __all__ = ["CreativeUtility"]
 
 _USEFUL = 1.0
-"""A path is useful that adds as much as one of strength 1 by itself."""
+"""A path is useful if it adds as much as a single path of strength 1."""
 
 
 class CreativeUtility:
@@ -33,14 +33,14 @@ class CreativeUtility:
     one of the rules in `also`, are judged. Scores, G from 0.0 to 1.0 in steps of 0.1 (Figure 4):
 
     - `creative_utility@G`; with `also` next to it `creative_utility_shared@G` and so on
-    - `exact_utility@0.9` and `exact_gap@0.9`, the best order's value and what it is above the greedy one, for sets of
+    - `exact_utility@0.9` and `exact_gap@0.9`, the best order's value and its excess over the greedy one, for sets of
       at most eight paths
     - `strength` (of the strongest path, 0 for an empty set), `distance` (mean over pairs; none below two paths)
     - `valid`, `paths` (valid and all triples true: the |U| of Table 1; with `least_true` those with at
       least this share of true triples: 0 for Table 8), `useful` (adds at least 1)
     - `factuality`, the share of true triples among the `triples` of valid paths; weighted by these it is Table 8's
 
-    A judge that fails or gives no readable verdict makes the sample errored.
+    A judge that fails or whose verdict is unreadable makes the sample errored.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class CreativeUtility:
         return judged_parts(details)
 
     def _scores(self, judged: _Judged) -> tuple[dict[str, float], dict[int, float]]:
-        """Return the scores, and by place what each path adds."""
+        """Return the scores, and the gain of each path by index."""
         rules = self._rules
         scores: dict[str, float] = {}
         for rule in (rules.validity, *self._also):
@@ -108,7 +108,7 @@ class CreativeUtility:
 
 
 class _Judged:
-    """A sample's paths with their verdicts, and the cosine distances of those whose strength is known."""
+    """A sample's paths with their verdicts, and the cosine distances of those with a known strength."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class _Judged:
         self._raw = raw
 
     def counted(self, rule: Validity, rules: Rules) -> tuple[list[int], np.ndarray, list[int]]:
-        """Return strengths, distances and places of the paths that count under a rule of validity."""
+        """Return strengths, distances and indices of the paths that count under a rule of validity."""
         true = {place: self.verdicts[place].factual for place in self.found.valid(rule)}
         places = [place for place, said in true.items() if sum(said) >= self._least_true * len(said)]
         sizes = [self.verdicts[place].class_sizes for place in places]

@@ -12,25 +12,25 @@ from creval_create.judging.judge import ROLE, TRIES
 __all__ = ["CreateProtocol", "Strategy", "Wording"]
 
 Strategy = Literal["base", "creative", "verbalized"]
-"""Which base prompt: E.1, E.1 with the line on creativity, or E.2."""
+"""The base prompt: E.1, E.1 with the line on creativity, or E.2."""
 
 Wording = Literal["paper", "run", "released"]
-"""Which text of the prompts: as the paper prints them, as the stored prompts of the paper's models have them, or as
-the authors' repository has the base prompt."""
+"""The wording of the prompts: as printed in the paper, as in the stored prompts of the paper's models, or as
+in the base prompt of the authors' repository."""
 
 _CUT = ("length", "refusal")
 _PROMPTS_A_PATH = 2
 _MOST_PATHS = 50
-"""Valid paths an answer that a dry run reckons with at most: mean and two SDs of the most that Table 1 has are 46."""
+"""Upper bound of valid paths per answer in a dry run: mean and two SDs of the largest entry in Table 1 are 46."""
 
 
 @dataclass(frozen=True)
 class CreateProtocol:
-    """Asks for paths. Every readable answer counts; the scorer joins them to one set.
+    """Asks for paths. Every readable answer counts; the scorer combines them into one set.
 
     `samples` independent answers to the prompt; after the first, `rounds` further ones in the same conversation (prompt
-    `again`, Prompt E.3). `strategy` and `wording` reach the templates as fields. An answer that was cut or declined is
-    left out where there is another (`cut` in the outcome counts them), and ends the sample where none does.
+    `again`, Prompt E.3). `strategy` and `wording` are fields of the templates. A truncated or refused answer is left
+    out if there is another one (`cut` in the outcome counts them), and ends the sample otherwise.
     """
 
     strategy: Strategy = "base"
@@ -39,13 +39,13 @@ class CreateProtocol:
     wording: Wording = "paper"
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Calls of the target a sample, fewest and most."""
+        """Return the calls of the target per sample, fewest and most."""
         return self._calls, self._calls
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Calls of the judge a sample, fewest and most: two per path, asked once more where they can't be read.
+        """Return the calls of the judge per sample, fewest and most: two per path, and a retry for unreadable replies.
 
-        The scorer asks them, but how many answers there will be only the protocol knows. An empty set costs none.
+        The scorer makes them, but only the protocol knows how many answers there will be. An empty set costs none.
         """
         return {ROLE: (0, self._calls * _MOST_PATHS * _PROMPTS_A_PATH * TRIES)}
 
@@ -54,7 +54,7 @@ class CreateProtocol:
         return self.samples + self.rounds
 
     async def run(self, session: Session) -> None:
-        """Ask, and keep the whole answers."""
+        """Request answers, and keep the complete ones."""
         wording = str(session.condition.settings.get("wording", self.wording))
         opening = session.prompt("prompt", wording=wording, strategy=self.strategy)
         session.report(wording=wording, strategy=self.strategy, samples=self.samples, rounds=self.rounds)
@@ -73,7 +73,7 @@ class CreateProtocol:
 
 
 def _keep(session: Session, reply: Reply) -> bool:
-    """Make a whole reply an answer; say whether it was whole."""
+    """Add a complete reply to the answers; return whether it was complete."""
     completion = reply.completions[0]
     if completion.refusal or completion.finish_reason in ("length", "content_filter"):
         return False

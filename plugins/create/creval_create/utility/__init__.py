@@ -1,3 +1,3 @@
-"""Numbers: strength, distances, creative utility. Nothing here asks a model or an encoder."""
+"""Numbers: strength, distances, creative utility. Nothing here calls a model or an encoder."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a set of paths can be worth at most. Imports nothing heavy."""
+"""Upper bound of the utility of a set of paths. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ STRONGEST = 5.0
 
 
 def most(patience: float, discount: str = "equation") -> float | None:
-    """Return the most that any number of paths can be worth (Eq. 1): 5 / (1 - gamma), None (no bound) at gamma 1.
+    """Return the upper bound for any number of paths (Eq. 1): 5 / (1 - gamma), None (no bound) at gamma 1.
 
-    Where the second path is not discounted either (`released`), it is 5 more.
+    If the second path is not discounted either (`released`), it is 5 more.
     """
     if patience >= 1.0:
         return None

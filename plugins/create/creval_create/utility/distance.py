@@ -12,7 +12,7 @@ from creval.plugin import Embedding
 __all__ = ["OverOne", "cosine_distances", "mean_distance", "raw_distances", "transformed"]
 
 OverOne = Literal["clamp", "wrap"]
-"""What becomes of a cosine distance above 1: at most 1, or Eq. 9's first branch continued, as in the released code."""
+"""Treatment of a cosine distance above 1: at most 1, or Eq. 9's first branch continued, as in the released code."""
 
 _KNEE = 0.7
 
@@ -42,8 +42,8 @@ def raw_distances(strings: Sequence[str], embedding: Embedding) -> np.ndarray:
 def transformed(raw: np.ndarray, over_one: OverOne = "clamp") -> np.ndarray:
     """Return g of cosine distances (Eq. 9): 0.5 (1 - cos(pi (x / 0.7)^2)) up to 0.7, then 1; any shape, in [0, 1].
 
-    Eq. 9 ends at 1. Above it `clamp` gives 1; `wrap` continues the first branch (x = 1.05 gives 0.15), as the released
-    code does.
+    Eq. 9 ends at 1. Above it `clamp` gives 1; `wrap` continues the first branch (x = 1.05 gives 0.15), like the
+    released code.
     """
     x = np.asarray(raw, dtype=np.float64)
     rises = (x <= _KNEE) if over_one == "clamp" else (x <= _KNEE) | (x > 1.0)
@@ -53,7 +53,7 @@ def transformed(raw: np.ndarray, over_one: OverOne = "clamp") -> np.ndarray:
 
 
 def mean_distance(distances: np.ndarray) -> float | None:
-    """Return the mean over the pairs of different paths, None with fewer than two."""
+    """Return the mean over the pairs of different paths, or None for fewer than two."""
     count = len(distances)
     if count < 2:
         return None

@@ -1,4 +1,4 @@
-"""The best order of a small set, by which Eq. 1 is defined."""
+"""The best order of a small set, which defines Eq. 1."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 __all__ = ["MOST_PATHS", "exact_utility"]
 
 MOST_PATHS = 8
-"""Sets up to this size are solved exactly next to the greedy order."""
+"""Sets up to this size are also solved exactly."""
 
 
 def exact_utility(qualities: Sequence[float], distances: np.ndarray, patience: float) -> float:
     """Return the maximum of Eq. 1 over all orders, 0 for an empty set.
 
-    What a path adds depends on which paths come before it, not on their order, so the best value of each subset is
-    found from those with one path less: n 2^n steps instead of n!.
+    The gain of a path depends on which paths come before it, not on their order, so the best value of each subset
+    follows from those with one path less: n 2^n steps instead of n!.
     """
     count = len(qualities)
     best = np.zeros(1 << count)

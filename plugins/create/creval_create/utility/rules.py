@@ -1,4 +1,4 @@
-"""How a set of paths is scored: every reading of the paper is a setting."""
+"""Rules for scoring a set of paths: every reading of the paper is a setting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCES = tuple(step / 10 for step in range(11))
 """The grid of Figure 4."""
 
 MAIN_PATIENCE = 0.9
-"""The patience of the paper's main number."""
+"""The patience of the paper's headline number."""
 
 Variant = Literal["paper", "released"]
 Discount = Literal["equation", "released"]
@@ -29,7 +29,7 @@ class Rules:
 
     `validity`: which paths count. `last_triple`: whether the strength counts the triple that the query prescribes;
     `path_string`: whether the encoder reads it. `discount`: Eq. 1 (gamma^(i-1)), or the released code's, which
-    leaves the first two paths undiscounted. `empty_set`: what a set without a path is worth, `zero` or `one`.
+    leaves the first two paths undiscounted. `empty_set`: the value of a set without a path, `zero` or `one`.
     `over_one`: see `transformed`. `order`: see `Order`.
     """
 
@@ -43,9 +43,9 @@ class Rules:
 
     @classmethod
     def of(cls, variant: Variant = "paper", **chosen: Any) -> Rules:
-        """Return the rules of a variant with single settings changed; those that are None stay.
+        """Return the rules of a variant with single settings changed; None leaves a setting unchanged.
 
-        `released` is what the authors' code computes.
+        `released` is the variant of the authors' code.
         """
         released = {"validity": "released", "discount": "released", "empty_set": "one", "over_one": "wrap"}
         base: dict[str, Any] = dict(released) if variant == "released" else {}
@@ -53,7 +53,7 @@ class Rules:
         return cls(**base)
 
     def most(self, patience: float) -> float | None:
-        """Return the most that a set of paths can be worth, None without a bound."""
+        """Return the upper bound for a set of paths, None if there is none."""
         return most(patience, self.discount)
 
     def named(self) -> dict[str, str]:

@@ -23,10 +23,10 @@ def triple_strength(class_size: int) -> int:
 
 
 def path_strength(class_sizes: Sequence[int], last_triple: Extent = "left_out") -> int:
-    """Return the strength of a path: that of its weakest triple that counts.
+    """Return the strength of a path: that of its weakest counted triple.
 
     Eq. 7 takes all triples, but Table 12 and every published score leave out the last one, which the query prescribes;
-    a path of one triple counts it.
+    the only triple of a path counts.
     """
     sizes = class_sizes[:-1] if last_triple == "left_out" and len(class_sizes) > 1 else class_sizes
     return min(triple_strength(size) for size in sizes)

@@ -13,13 +13,13 @@ __all__ = ["best_order", "bound", "discounted", "utilities", "utility"]
 
 
 def discounted(gains: Sequence[float], patience: float, discount: Discount = "equation") -> float:
-    """Return the sum of gamma^(i-1) times what the i-th path adds; `released` starts with gamma^0 twice."""
+    """Return the sum of gamma^(i-1) times the gain of the i-th path; `released` starts with gamma^0 twice."""
     late = 1 if discount == "released" else 0
     return sum(gain * patience ** max(0, place - late) for place, gain in enumerate(gains))
 
 
 def best_order(qualities: Sequence[float], distances: np.ndarray, rules: Rules, patience: float) -> Ordered:
-    """Return the greedy order under the rules' treatment of ties."""
+    """Return the greedy order with ties broken as the rules say."""
     found = greedy(qualities, distances)
     if rules.order == "first" or not found.order:
         return found
@@ -30,9 +30,9 @@ def best_order(qualities: Sequence[float], distances: np.ndarray, rules: Rules, 
 
 
 def utility(qualities: Sequence[float], distances: np.ndarray, rules: Rules, patience: float) -> float:
-    """Return s(U) of the paths that count, with strengths as qualities, at one patience in [0, 1].
+    """Return s(U) of the counted paths, with strengths as qualities, at one patience in [0, 1].
 
-    An empty set is worth what the rules say. The result is at most `bound`.
+    The rules define the value of an empty set. The result is at most `bound`.
     """
     if not qualities:
         return 1.0 if rules.empty_set == "one" else 0.0
@@ -42,7 +42,7 @@ def utility(qualities: Sequence[float], distances: np.ndarray, rules: Rules, pat
 def utilities(
     qualities: Sequence[float], distances: np.ndarray, rules: Rules, patiences: Sequence[float]
 ) -> list[float]:
-    """Return the same for several patiences; the greedy order of the default rules does not depend on it."""
+    """Return the utility for several patiences; the greedy order of the default rules does not depend on it."""
     if not qualities or rules.order != "first":
         return [utility(qualities, distances, rules, patience) for patience in patiences]
     gains = greedy(qualities, distances).gains
@@ -50,5 +50,5 @@ def utilities(
 
 
 def bound(count: int, patience: float) -> float:
-    """Return the most that `count` paths can be worth under Eq. 1: 5 (1 - gamma^n) / (1 - gamma), 5 n at gamma 1."""
+    """Return the upper bound for `count` paths under Eq. 1: 5 (1 - gamma^n) / (1 - gamma), 5 n at gamma 1."""
     return sum(5.0 * patience**place for place in range(count))

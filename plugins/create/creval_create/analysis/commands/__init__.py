@@ -1,3 +1,3 @@
-"""`creval analyse create-...`, one analysis a file."""
+"""`creval analyse create-...`, one analysis per file."""
 
 from __future__ import annotations

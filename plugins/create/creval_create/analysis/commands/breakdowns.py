@@ -35,7 +35,7 @@ class CreateStrategies:
         return (_VARIANT, OUTPUT, PLOTS)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Compare every strategy that the runs hold with the base prompt of the same model."""
+        """Compare every strategy in the runs with the base prompt of the same model."""
         rules = _rules(options)
         rows: list[Sequence[Any]] = []
         for model, sets in grouped((one.model, one) for one in read_sets(runs)).items():
@@ -56,7 +56,7 @@ class CreateStrategies:
 
 
 def _bars(rows: Sequence[Sequence[Any]]) -> Drawing:
-    """Draw a group of bars a model and base task: the base prompt, then strategies with intervals."""
+    """Draw a group of bars per model and base task: the base prompt, then strategies with intervals."""
     groups = list(dict.fromkeys((row[0], row[1]) for row in rows))
     worth = {(row[0], row[1], row[2]): row[4] for row in rows} | {(row[0], row[1], "original"): row[3] for row in rows}
 
@@ -93,7 +93,7 @@ def _beside(plain: Sequence[JudgedSet], other: Sequence[JudgedSet], rules: Rules
 
 
 class CreateRelations:
-    """Kind `analysis`: utility by the source relation of the query (Table 4), of our own queries by domain."""
+    """Kind `analysis`: utility by the source relation of the query (Table 4); our own queries by domain."""
 
     example = "runs/mine"
 
@@ -136,7 +136,7 @@ class CreatePaths:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """List paths whose strength was judged, best and worst first."""
+        """List the paths with a judged strength, best and worst first."""
         count, wanted = int(options.get("count") or 1), options.get("query")
         rows: list[Sequence[Any]] = []
         for one in read_sets(runs):

@@ -44,10 +44,10 @@ class CreatePatience:
 
 
 class CreateFactuality:
-    """Kind `analysis`: mean utility at patience 0.9 by the share of true triples that a path needs.
+    """Kind `analysis`: mean utility at patience 0.9 by the required share of true triples in a path.
 
     The paper prints `>`; only `>=` gives both ends of its Figure 5: all valid paths at 0, factual ones at 1. The
-    greedy utility need not fall from one threshold to the next.
+    greedy utility does not always decrease from one threshold to the next.
     """
 
     example = "runs/mine --output figures"

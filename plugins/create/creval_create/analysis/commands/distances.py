@@ -26,7 +26,7 @@ _BINS = 25
 
 
 class CreateDistances:
-    """Kind `analysis`: cosine distances x of the pairs of paths that count, within each set, and g(x) of Eq. 9.
+    """Kind `analysis`: cosine distances x of the counted pairs of paths within each set, and g(x) of Eq. 9.
 
     With `--output` the three panels of Figure 6: the distances, the function g, and the transformed distances.
     """
@@ -57,7 +57,7 @@ class CreateDistances:
 
 
 def _pairs(one: JudgedSet, rules: Rules) -> np.ndarray:
-    """The cosine distances of the pairs of paths that count."""
+    """Return the cosine distances of the counted pairs of paths."""
     rows = one.rows(one.counted(rules))
     return one.raw[np.ix_(rows, rows)][np.triu_indices(len(rows), 1)]
 

@@ -1,4 +1,4 @@
-"""`creval analyse create-distinctiveness`: how far paths lie from those of all models (Eq. 3, Tables 2 and 7)."""
+"""`creval analyse create-distinctiveness`: distance of paths from those of all models (Eq. 3, Tables 2 and 7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN = ("run", "others")
 _COLUMNS = ("model", "task", "avg nu", "max nu", "avg strength", "num", "paths", "found by one model")
 _PATHS = ("model", "task", "path", "strength", "nearest path", "distance", "other models")
 _PUBLISHED = "create_published"
-"""How the tasks over the paper's queries begin."""
+"""Prefix of the tasks over the paper's queries."""
 _SOURCE = "arXiv:2603.09970, Table 2"
 PRINTED: Sequence[Sequence[Any]] = tuple(
     (model, f"{variation} ({_SOURCE})", *numbers, None, None)
@@ -37,16 +37,16 @@ PRINTED: Sequence[Sequence[Any]] = tuple(
         ("GPT-5-mini", "iterate", 0.06, 0.15, 3.60, 225),
     )
 )
-"""The rows of the paper's Table 2; it filters strength below 3 (its "quality <= 3" is a slip, see docs/create.md)."""
+"""The rows of the paper's Table 2; it filters strength below 3 (its "quality <= 3" is an error, see docs/create.md)."""
 
 
 class CreateDistinctiveness:
     """Kind `analysis`: mean and best distinctiveness of strong paths against the paths of all runs named.
 
-    For each query the population are the valid and factual paths of all runs. `own` says what of a path's own set
-    counts as population: `run`, nothing of its own run (the default); `others`, all but the path itself. Of each set
-    the paths of strength 3 or more are looked at, in at most `queries` queries that the seed draws, the same for every
-    run. `query` lists the single paths of one query instead, the most distinctive first (Table 7).
+    The population of a query is the valid and factual paths of all runs. `own` selects which paths of a path's own set
+    belong to the population: `run`, none of its run (the default); `others`, all but the path itself. Of each set
+    the analysis uses the paths of strength 3 or more, in at most `queries` queries, sampled by the seed, the same for
+    every run. `query` lists the single paths of one query instead, the most distinctive first (Table 7).
     """
 
     example = "runs/one runs/other"
@@ -65,7 +65,7 @@ class CreateDistinctiveness:
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Embed the population of each query once and find what is nearest to each path."""
+        """Embed the population of each query once and find the nearest path to each path."""
         chosen = {spec.name: spec.default for spec in self.options()}
         chosen |= {name: value for name, value in options.items() if value is not None}
         if chosen["own"] not in _OWN:
@@ -97,7 +97,7 @@ class CreateDistinctiveness:
 
 
 def _single_paths(found: Sequence[Nearest], least: int, query: str) -> Found:
-    """The paths of one query, the most distinctive first; those of a population without another path last."""
+    """Return the paths of one query, the most distinctive first; paths without any to compare with come last."""
     strong = [near for near in found if near.member.strength >= least]
     strong.sort(key=lambda near: -1.0 if near.distance is None else near.distance, reverse=True)
     rows = [(*_path(near.member), _shown(near.path), near.distance, near.models) for near in strong]

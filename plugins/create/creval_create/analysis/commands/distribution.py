@@ -1,4 +1,4 @@
-"""`creval analyse create-distribution`: how the utility is spread over queries (Figure 8)."""
+"""`creval analyse create-distribution`: the distribution of the utility over queries (Figure 8)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = ("model", "task", "queries", "empty", *(f"q{int(100 * q)}" for q in _
 
 
 class CreateDistribution:
-    """Kind `analysis`: quantiles of the utility at patience 0.9 over queries, and how many sets are empty."""
+    """Kind `analysis`: quantiles of the utility at patience 0.9 over queries, and the number of empty sets."""
 
     example = "runs/mine --output figures"
 

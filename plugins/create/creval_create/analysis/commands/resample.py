@@ -1,4 +1,4 @@
-"""`creval analyse create-resample`: the utility of k independent answers joined, from the repeats of a run."""
+"""`creval analyse create-resample`: the utility of k independent answers combined, from the repeats of a run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ _COLUMNS = ("model", "task", "k", "utility", "SD", "low", "high", "queries", "pa
 
 
 class CreateResample:
-    """Kind `analysis`: with `--repeats 3` a run of `create` holds three independent answers, and so `create_resample`
-    for k = 1 to 3 without a further call. Every run of k successive repeats (the last followed by the first) counts.
+    """Kind `analysis`: with `--repeats 3` a run of `create` contains three independent answers, and so
+    `create_resample` for k = 1 to 3 without a further call. Every window of k successive repeats counts
+    (the last followed by the first).
     """
 
     example = "runs/repeated --output figures"
@@ -35,7 +36,7 @@ class CreateResample:
         return (FieldSpec("variant", "string", "paper", "Rules: paper or released."), offline, OUTPUT, PLOTS)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Join the repeats of each query and score them."""
+        """Combine the repeats of each query and score them."""
         rules = Rules.of(options.get("variant") or "paper")
         sets = read_sets(runs)
         if max(one.repeat for one in sets) == 0:
@@ -54,7 +55,7 @@ class CreateResample:
 
 
 def _by_k(sets: Sequence[JudgedSet], rules: Rules, embedding: Embedding) -> list[tuple[list[float], list[float]]]:
-    """Return for k = 1, 2, ... the utility and the number of paths of each query's joined answers."""
+    """Return for k = 1, 2, ... the utility and the number of paths of each query's combined answers."""
     queries = [_Query(group, rules, embedding) for group in grouped((one.doc, one) for one in sets).values()]
     most = min(len(query.answers) for query in queries)
     joined = [[query.joined(k) for query in queries] for k in range(1, most + 1)]
@@ -62,7 +63,7 @@ def _by_k(sets: Sequence[JudgedSet], rules: Rules, embedding: Embedding) -> list
 
 
 class _Query:
-    """The answers to one query: of each the paths that count, all embedded once."""
+    """The answers to one query: the counted paths of each, all embedded once."""
 
     def __init__(self, sets: Sequence[JudgedSet], rules: Rules, embedding: Embedding) -> None:
         self._rules = rules
@@ -76,7 +77,7 @@ class _Query:
         self._between = transformed(between, rules.over_one)
 
     def joined(self, k: int) -> tuple[float, float]:
-        """Return the mean utility and size over all runs of k successive answers."""
+        """Return the mean utility and size over all windows of k successive answers."""
         found = [self._worth(chosen) for chosen in self._windows(k)]
         return sum(worth for worth, _ in found) / len(found), sum(size for _, size in found) / len(found)
 

@@ -26,8 +26,8 @@ _COLUMNS = (
 class CreateTable:
     """Kind `analysis`: utility, strength, distance and number of paths with SD over queries, by rule of validity.
 
-    A run is judged by its own rule alone. `--judge-missing` asks its judge about the paths that the other rules accept;
-    the verdicts are kept in the run, so that the next analysis has them for nothing.
+    A run is judged only by its own rule. `--judge-missing` asks its judge about the paths that the other rules accept;
+    the verdicts are stored in the run, so that the next analysis has them free of charge.
     """
 
     example = "runs/mine --output tables"

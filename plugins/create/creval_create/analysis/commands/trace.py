@@ -1,4 +1,4 @@
-"""`creval analyse create-trace`: what models explore in their reasoning (Section 7.3, Table 16)."""
+"""`creval analyse create-trace`: exploration of models in their reasoning (Section 7.3, Table 16)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _COLUMNS = ("model", "task", "traces", "unread", *_NAMES, *(f"distinct {name}" f
 class CreateTrace:
     """Kind `analysis`: relations, entities and triples that a model names in its reasoning, raw and distinct.
 
-    They are extracted by a model (role `extractor`; the paper's is GPT-4.1-mini) and not checked for truth. Entities
-    and relations by Prompt G.1; the paper prints none that extracts triples, so that prompt is ours.
+    A model extracts them (role `extractor`; the paper's is GPT-4.1-mini); their truth is not checked. Entities
+    and relations by Prompt G.1; the paper prints no prompt to extract triples, so that prompt is ours.
     """
 
     example = "runs/thinking --role extractor=openai/gpt-4.1-mini"
@@ -33,7 +33,7 @@ class CreateTrace:
         return (*part_options(roles=True), OUTPUT)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Extract from every sample that shows its reasoning."""
+        """Extract from every sample that contains its reasoning."""
         opened = open_runs(runs)
         given = dict(options)
         if not any(str(text).startswith(f"{ROLE}=") for text in given.get("role") or ()):
