@@ -41,7 +41,7 @@ Answer = tuple[str, ...] | None
 
 
 class Changed(NamedTuple):
-    """A changed input, what the one that it was made of has as its answer, and that of the solutions to it."""
+    """A changed input, the original's answer, and the solutions' answer to the changed input."""
 
     lines: tuple[str, ...]
     before: tuple[str, ...]
@@ -49,7 +49,7 @@ class Changed(NamedTuple):
 
 
 def candidates(problem: Problem) -> list[Changed]:
-    """Return changed inputs of a problem, in each run the same, none of them twice or published."""
+    """Return changed inputs of a problem, the same in each run, without duplicates or published ones."""
     chance = random.Random(problem.name)
     inputs = [case.lines for case in problem.cases]
     found: dict[tuple[str, ...], Changed] = {}
@@ -62,19 +62,19 @@ def candidates(problem: Problem) -> list[Changed]:
 
 
 def said(result: CaseResult, any_case: bool) -> Answer:
-    """The words that a solution printed, None if it failed."""
+    """Return the words that a solution printed, None if it failed."""
     text = result.stdout.decode("utf-8", "replace")
     return tuple((text.lower() if any_case else text).split()) if result.succeeded else None
 
 
 def agreed(answers: Sequence[Answer]) -> Answer:
-    """Return what at least 9 of 10 solutions print, None if they do not agree or print nothing."""
+    """Return the output of at least 9 of 10 solutions, None if they do not agree or print nothing."""
     words, count = Counter(answers).most_common(1)[0]
     return words if words and count >= AGREED * len(answers) else None
 
 
 def changed_cases(problem: Problem, box: BubblewrapSandbox) -> list[Changed]:
-    """Return the changed cases of a problem that are kept."""
+    """Return the changed cases to keep for a problem."""
     sources = [source for source in problem.solutions if is_python(source)]
     tried = candidates(problem)
     if not sources or not tried:
@@ -91,7 +91,7 @@ def changed_cases(problem: Problem, box: BubblewrapSandbox) -> list[Changed]:
 
 
 def write(problems: Iterable[Problem], output: Path, box: BubblewrapSandbox) -> None:
-    """Write the changed cases of some problems, one problem a line."""
+    """Write the changed cases of some problems, one problem per line."""
     chosen = [problem for problem in problems if problem.solutions]
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda problem: changed_cases(problem, box), chosen))

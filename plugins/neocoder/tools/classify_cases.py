@@ -41,7 +41,7 @@ Answer = tuple[str, ...] | None
 
 
 def answer(result: CaseResult) -> Answer:
-    """The words that a solution printed, None if it failed."""
+    """Return the words that a solution printed, None if it failed."""
     return tuple(result.stdout.decode("utf-8", "replace").split()) if result.succeeded else None
 
 

@@ -1,4 +1,4 @@
-"""What human programmers do (Eqs. 5 and 6), from the technique lists that the authors ship; no model is asked."""
+"""Creativity of human programmers (Eqs. 5 and 6), from the authors' technique lists; no model is called."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class HumanNumbers:
 
     `convergent[t]` is Eq. 5 in state t over the problems that have it; `divergent` Eq. 6 with the lists as shipped,
     `divergent_in_vocabulary` without the names outside the 34. `union` is the mean size of T-hat, `mentions` how often
-    each technique is named, once a solution. `neogauge[t]` is NeoGauge of the solutions in state t, each next to the
-    others, and `best_neogauge[t]` that of the best solution to each problem.
+    each technique is named, once per solution. `neogauge[t]` is NeoGauge of the solutions in state t, each against
+    the others, and `best_neogauge[t]` that of the best solution to each problem.
     """
 
     problems: int

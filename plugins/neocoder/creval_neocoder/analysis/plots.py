@@ -19,7 +19,7 @@ _COMMON = 5
 
 
 class Added(Protocol):
-    """A metric of a strategy in a state, with what the strategy adds."""
+    """A metric of a strategy in a state, and the difference that the strategy makes."""
 
     @property
     def state(self) -> int: ...
@@ -35,7 +35,7 @@ Series = Mapping[str, Sequence[StateRow]]
 
 
 def draw_neogauge(series: Series, base: Path) -> list[Path]:
-    """Figure 4: NeoGauge and its running sum by state."""
+    """Draw Figure 4: NeoGauge and its running sum by state."""
     with FIGURES.draw(1, 2, 8.0, 3.2) as (figure, axes):
         for colour, (model, rows) in zip(COLOURS, series.items(), strict=False):
             states = [row.state for row in rows]
@@ -51,7 +51,7 @@ def draw_neogauge(series: Series, base: Path) -> list[Path]:
 
 
 def draw_stacked(series: Series, base: Path) -> list[Path]:
-    """Figure 7: convergent and divergent creativity by state, stacked, a panel a model."""
+    """Draw Figure 7: convergent and divergent creativity by state, stacked, a panel per model."""
     with FIGURES.draw(1, len(series), 3.2 * len(series), 3.0) as (figure, axes):
         for axis, (model, rows) in zip(axes, series.items(), strict=True):
             states = [row.state for row in rows]
@@ -71,9 +71,9 @@ def draw_stacked(series: Series, base: Path) -> list[Path]:
 def draw_differences(
     strategies: Mapping[str, Sequence[Added]], printed: Mapping[tuple[str, str, int], float], base: Path
 ) -> list[Path]:
-    """Figure 6: what a strategy adds to each metric by state, a panel a strategy, with 95 % intervals.
+    """Draw Figure 6: the difference of each metric by state, a panel per strategy, with 95 % intervals.
 
-    `printed` are the paper's differences in percentage points by strategy, metric and state.
+    `printed` contains the paper's differences in percentage points by strategy, metric and state.
     """
     with FIGURES.draw(1, len(strategies), 3.4 * len(strategies), 3.0) as (figure, axes):
         for axis, (strategy, found) in zip(axes, strategies.items(), strict=True):
@@ -98,20 +98,20 @@ def draw_differences(
 
 
 def _one_scale(axes: Sequence[Any]) -> None:
-    """Give all panels of a figure the same y axis: what is next to each other is compared."""
+    """Give all panels of a figure the same y axis, so that they can be compared."""
     ends = [axis.get_ylim() for axis in axes]
     for axis in axes:
         axis.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _reach(found: Sequence[Difference]) -> list[list[float]]:
-    """How far each interval reaches below and above its difference, in percentage points; nan if there is none."""
+    """Return the lengths of each interval below and above its difference, in percentage points; nan without one."""
     lengths = error_lengths(*([getattr(each, name) for each in found] for name in ("value", "low", "high")))
     return [[100 * length for length in side] for side in lengths]
 
 
 def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> list[Path]:
-    """Figure 5: what humans have more of than a model, by state. Human divergent creativity is that of state 0."""
+    """Draw Figure 5: the excess of humans over a model by state. Human divergent creativity is that of state 0."""
     with FIGURES.draw(1, len(series), 3.2 * len(series), 3.0) as (figure, axes):
         for axis, (model, rows) in zip(axes, series.items(), strict=True):
             for shift, name, hatch, colour in (
@@ -133,7 +133,7 @@ def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> li
 
 
 def draw_common(found: Mapping[int, Counter[str]], human: Counter[str], base: Path) -> list[Path]:
-    """Figure 2: the five commonest techniques by state as shares of all mentions, next to the human solutions."""
+    """Draw Figure 2: the five most common techniques by state as shares of all mentions, and of human solutions."""
     columns = {**{f"t = {state}": counts for state, counts in sorted(found.items())}, "human": human}
     names = list(dict.fromkeys(name for counts in columns.values() for name, _ in counts.most_common(_COMMON)))
     with FIGURES.draw(1, 1, 1.5 + 0.9 * len(columns), 3.6) as (figure, axes):

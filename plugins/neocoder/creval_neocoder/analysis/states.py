@@ -1,4 +1,4 @@
-"""What runs say about the states, and what the paper's Table 3 says."""
+"""Numbers by state, from runs and from the paper's Table 3."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATE = re.compile(r"state(\d)$")
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """The numbers of one model in one state: shares from 0 to 1 by metric, None if there is none."""
+    """The numbers of one model in one state: shares from 0 to 1 by metric, None if missing."""
 
     model: str
     state: int
@@ -40,13 +40,13 @@ PAPER: Sequence[StateRow] = (
     _paper(4, 175, 2.3, 26.1, 0.0, 13.2, 0.0),
     _paper(5, 97, 2.1, 14.4, 0.0, 15.3, 0.0),
 )
-"""GPT-4 as the paper prints it. Its first two columns are over one problem more (199, 199, 198, 194, 176, 97)."""
+"""GPT-4 as printed in the paper. Its first two columns are over one more problem (199, 199, 198, 194, 176, 97)."""
 
 
 def one_suite(runs: Sequence[Run], suite: str | None = None) -> str:
-    """Return the suite whose states the runs hold, of tasks named SUITE_state0 to SUITE_state5.
+    """Return the suite whose states are in the runs, of tasks named SUITE_state0 to SUITE_state5.
 
-    Raises UsageError if a run holds no state, or none of `suite`; and without `suite` if the runs hold several,
+    Raises UsageError if a run has no state, or none of `suite`; and without `suite` if the runs have several,
     since their numbers are of different measurements.
     """
     held = {run.folder: _suites(run) for run in runs}
@@ -66,19 +66,19 @@ def one_suite(runs: Sequence[Run], suite: str | None = None) -> str:
 
 
 def states_of(run: Run, suite: str | None = None) -> list[StateRow]:
-    """Return a run's numbers by state. Raises UsageError if it holds no task of NeoCoder, or those of two suites."""
+    """Return a run's numbers by state. Raises UsageError if it has no task of NeoCoder, or those of two suites."""
     tasks = _tasks(run, one_suite([run], suite))
     return [_row(run, tasks[state], state) for state in sorted(tasks)]
 
 
 def _suites(run: Run) -> list[str]:
-    """The suites whose states a run holds, in the order of its tasks."""
+    """Return the suites whose states are in a run, in the order of its tasks."""
     named = [_STATE.sub("", task).rstrip("_") for task in run.tasks if _STATE.search(task) and "neocoder" in task]
     return list(dict.fromkeys(named))
 
 
 def _tasks(run: Run, suite: str) -> dict[int, str]:
-    """The tasks of a suite's states in a run."""
+    """Return the tasks of a suite's states in a run."""
     found = {}
     for task in run.tasks:
         match = _STATE.search(task)
@@ -95,7 +95,7 @@ def _row(run: Run, task: str, state: int) -> StateRow:
 
 
 def cumulative(rows: Sequence[StateRow]) -> list[float | None]:
-    """Return the running sum of NeoGauge over the states (our reading of Figure 4, right); None from a gap on."""
+    """Return the running sum of NeoGauge over the states (our reading of Figure 4, right); None after a gap."""
     sums: list[float | None] = []
     total: float | None = 0.0
     for row in rows:
@@ -106,7 +106,7 @@ def cumulative(rows: Sequence[StateRow]) -> list[float | None]:
 
 
 def techniques_by_state(run: Run, suite: str | None = None) -> dict[int, Counter[str]]:
-    """Return how often each technique was found in a run's programs, by state (each once a program)."""
+    """Return how often each technique was found in a run's programs, by state (each once per program)."""
     found: dict[int, Counter[str]] = {}
     for state, task in _tasks(run, one_suite([run], suite)).items():
         counts = found.setdefault(state, Counter())
@@ -116,7 +116,7 @@ def techniques_by_state(run: Run, suite: str | None = None) -> dict[int, Counter
 
 
 def _listed(details: object) -> Sequence[str]:
-    """The augmenter's techniques in the details of a score, wherever the scorer's part of them stands."""
+    """Return the augmenter's techniques in the details of a score, wherever the scorer's part is nested."""
     if isinstance(details, Mapping):
         names = details.get("techniques")
         if isinstance(names, list):

@@ -28,7 +28,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One metric of one strategy in one state: what it adds over the docs that both runs have, shares from 0 to 1."""
+    """One metric of one strategy in one state: its difference over the docs of both runs, shares from 0 to 1."""
 
     strategy: str
     state: int
@@ -76,7 +76,7 @@ class StrategiesAnalysis:
 def pairs_of(plain: Run, other: Run) -> Iterator[Pair]:
     """Yield the paired differences of a run with strategies, by task and metric.
 
-    Raises UsageError if the models differ, a run is of the wrong kind, or both have no problem in common.
+    Raises UsageError if the models differ, a run is of the wrong kind, or they have no problem in common.
     """
     if plain.model != other.model:
         raise UsageError(
@@ -105,7 +105,7 @@ def pairs_of(plain: Run, other: Run) -> Iterator[Pair]:
 
 
 def values_of(run: Run, task: str, metric: str) -> dict[str, float]:
-    """Return a score by doc, the mean over its repeats. An answer that is none is worth 0; errors are left out."""
+    """Return a score by doc, the mean over its repeats. An unparsed answer scores 0; errors are left out."""
     found: dict[str, list[float]] = {}
     for score in run.scores(task):
         status = score.status_of(metric)
@@ -117,7 +117,7 @@ def values_of(run: Run, task: str, metric: str) -> dict[str, float]:
 
 
 def _tasks(run: Run, plainly: bool) -> dict[tuple[str, int], str]:
-    """The tasks of a run by strategy (empty: none) and state."""
+    """Return the tasks of a run by strategy (empty: none) and state."""
     found: dict[tuple[str, int], str] = {}
     for task in run.tasks:
         match = _STATE.search(task)
@@ -144,7 +144,7 @@ def _tasks(run: Run, plainly: bool) -> dict[tuple[str, int], str]:
 
 
 def _mismatches(plain: Run, others: Sequence[Run]) -> list[str]:
-    """What makes the numbers of two runs unlike: another augmenter or sandbox."""
+    """Return what makes the numbers of two runs incomparable: another augmenter or sandbox."""
     of_plain = _resources(plain)
     return [
         f"{other.folder} was scored with {', '.join(sorted(now - of_plain))}, the plain run with "

@@ -19,7 +19,7 @@ class Printed(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """New minus old, in percentage points (Figure 6)."""
+        """Return new minus old, in percentage points (Figure 6)."""
         return self.new - self.old
 
 

@@ -1,4 +1,4 @@
-"""Who is asked in a build: the solver in its thread, the reviewer without it; all answers go through the journal."""
+"""Calls of a build: the solver sees its thread, the reviewer does not; all answers go through the journal."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["SOLVER", "TASK", "Asker", "settings_of"]
 
 SOLVER = "target"
 TASK = "neocoder/neocoder_own_state0"
-"""Its prompts and settings are those of all states."""
+"""The task whose prompts and settings all states share."""
 
 
 def settings_of(bench: Workbench) -> dict[str, dict[str, Any]]:
-    """Return the generation settings by role: the task's, for the solver with the user's on top (None: not sent)."""
+    """Return the generation settings by role: the task's, for the solver overridden by the user's (None: not sent)."""
     task = bench.task(TASK)
     solver = {**task.generation, **bench.options.generation}
     return {
@@ -29,7 +29,7 @@ def settings_of(bench: Workbench) -> dict[str, dict[str, Any]]:
 
 
 class Asker:
-    """Asks on behalf of one problem. A list of techniques that cannot be read is asked for again (`unreadable`)."""
+    """Makes the calls for one problem. An unreadable list of techniques is requested again (`unreadable`)."""
 
     def __init__(self, bench: Workbench, journal: CallJournal, problem: str) -> None:
         self._bench = bench
@@ -45,11 +45,11 @@ class Asker:
         return self._context.prompt(name, fields, **extra)
 
     async def solve(self, thread: Sequence[Message]) -> Said:
-        """Return the next answer in a thread. Raises ModelError, ContextLengthError among them."""
+        """Return the next answer in a thread. Raises ModelError, including ContextLengthError."""
         return await self._said(SOLVER, thread, 0)
 
     async def ask(self, role: str, messages: Sequence[Message], key: SampleKey) -> Reply:
-        """Ask a role for the draw of a question that was not found unreadable."""
+        """Return a role's reply to a question, from the first draw that was not unreadable."""
         question = tuple(message.text for message in messages)
         self._last = question
         said = await self._said(role, messages, self._draws[question])

@@ -1,4 +1,4 @@
-"""A build: Denial Prompting on all problems of a file, side by side."""
+"""A build: Denial Prompting on all problems of a file, concurrently."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["Plan", "build"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is built: the problems, how many rounds, and the seed of the draws."""
+    """The plan of a build: the problems, the number of rounds, and the seed of the draws."""
 
     problems: Sequence[Problem]
     rounds: int
     seed: int
 
     def describe(self, bench: Workbench) -> dict[str, Any]:
-        """Return the head of the journal: with another one its answers would be answers to something else."""
+        """Return the head of the journal; with another head, its answers would belong to other questions."""
         statements = json.dumps([[problem.name, problem.statement] for problem in self.problems])
         models = {role: bench.model(role).describe() for role in (SOLVER, AUGMENTER)}
         named = {role: {"model": about["spec"], "identity": about["identity"]} for role, about in models.items()}
@@ -45,16 +45,16 @@ class Plan:
 async def build(
     plan: Plan, bench: Workbench, journal: CallJournal, done: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Return the rows of all problems in their order; `done` is called with the name of each that has ended.
+    """Return the rows of all problems in their order; `done` is called with the name of each finished problem.
 
-    Where calls failed the other problems come to their end first. Raises RunError then (what was answered is in the
+    If calls fail, the other problems finish first. Then raises RunError (the answers are in the
     journal), BudgetError, UsageError.
     """
 
     async def one(problem: Problem) -> dict[str, Any] | ModelError | BudgetError:
         try:
             made = await deny(problem, Asker(bench, journal, problem.name), plan.rounds, plan.seed)
-        except (ModelError, BudgetError) as error:  # calls in flight for others come to their end, and into the journal
+        except (ModelError, BudgetError) as error:  # calls in flight for others finish and are recorded
             return error
         done(problem.name)
         return built_row(problem, made.statements, made.constraints, made.codes, made.ended)

@@ -1,4 +1,4 @@
-"""Algorithm 1 for one problem: solve, see which technique was used, deny one, solve again."""
+"""Algorithm 1 for one problem: solve, detect the techniques, deny one, solve again."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["Denied", "deny", "drawn"]
 
 @dataclass(slots=True)
 class Denied:
-    """What came of a problem, a list entry a round, the first before any: statement, constraints, program.
+    """The result of a problem, one list entry per round, the first before any: statement, constraints, program.
 
-    A program is empty if none came. `ended` says why the rounds ended early; None if all were gone through.
+    A program is empty if the model gave none. `ended` says why the rounds ended early; None if all were completed.
     """
 
     statements: list[str] = field(default_factory=list)
@@ -32,10 +32,10 @@ class Denied:
 async def deny(problem: Problem, asker: Asker, rounds: int, seed: int) -> Denied:
     """Run `rounds` rounds of Denial Prompting on a problem (paper 001, Section 3.1, Algorithm 1).
 
-    All solutions are asked for in one thread, each with the whole statement and its constraints; techniques are
-    detected in the newest program alone. Where nothing new is found, the constraints stay and the round continues. An
-    answer without a program, a list of techniques that cannot be read, and a thread that no longer fits into the
-    model's context end the problem with what it has. Raises ModelError if a call fails otherwise.
+    All solutions are requested in one thread, each with the whole statement and its constraints; techniques are
+    detected only in the newest program. If none is new, the constraints stay and the round continues. An
+    answer without a program, an unreadable list of techniques, and a thread that exceeds the
+    model's context end the problem with the rounds so far. Raises ModelError if a call fails otherwise.
     """
     made, forbidden = Denied(), list[str]()
     thread: list[Message] = []
@@ -69,6 +69,6 @@ async def deny(problem: Problem, asker: Asker, rounds: int, seed: int) -> Denied
 
 
 def drawn(techniques: Sequence[str], forbidden: Sequence[str], seed: str) -> list[str]:
-    """Return one technique of those that are not forbidden yet, drawn by the seed; none if there is no such."""
+    """Return one technique that is not forbidden yet, drawn by the seed; an empty list if there is none."""
     new = sorted(set(techniques) - set(forbidden))
     return [random.Random(seed).choice(new)] if new else []

@@ -1,8 +1,8 @@
-"""The journal of a build: every call in a file, one line each, so that no call is paid twice.
+"""The journal of a build: every call as one line of a file, so that no call is paid twice.
 
-The first line is the plan (models, settings, seed, problems). A later build of the same plan is given the answers
-again, also those that were cut or could not be read; a build of another plan is refused. Models are therefore asked for
-nothing that the journal holds, and a killed build continues where it stopped.
+The first line is the plan (models, settings, seed, problems). A later build of the same plan reuses the answers,
+including truncated and unreadable ones; a build of another plan is rejected. Models are therefore never asked for
+an answer that is in the journal, and a killed build continues where it stopped.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _FORM = 1
 
 
 class Said(NamedTuple):
-    """What a model said, and how that ended (`stop`, `length`, ...)."""
+    """The text of a model, and its finish reason (`stop`, `length`, ...)."""
 
     text: str
     finish_reason: str
 
 
 class CallJournal:
-    """The answers of one build, by role, question and draw. Close it at the end.
+    """The answers of one build, by role, question and draw. Close it after use.
 
-    Raises RunError if another process writes it, it is damaged, or it belongs to another plan.
+    Raises RunError if another process writes to it, it is damaged, or it belongs to another plan.
     """
 
     def __init__(self, path: Path, plan: Mapping[str, Any]) -> None:
         self._path = path
         self._said: dict[str, Said] = {}
         self.calls: defaultdict[str, int] = defaultdict(int)
-        """Calls by role, those of earlier attempts at this build included."""
+        """Calls by role, including earlier attempts at this build."""
         self.cost = 0.0
-        """What they took in US dollars, as far as prices are known."""
+        """Their cost in US dollars, as far as prices are known."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: IO[bytes] = path.open("a+b")
         try:
@@ -52,11 +52,11 @@ class CallJournal:
             raise
 
     def find(self, role: str, messages: Sequence[Message], draw: int) -> Said | None:
-        """Return the answer to a question, where it was given before."""
+        """Return the recorded answer to a question, None if there is none."""
         return self._said.get(_key(role, messages, draw))
 
     def keep(self, role: str, messages: Sequence[Message], draw: int, reply: Reply) -> Said:
-        """Write an answer down; it is in the file when this returns."""
+        """Record an answer; it is in the file when this returns."""
         first = reply.completions[0]
         said = Said(first.text, "refusal" if first.refusal else first.finish_reason)
         usage = {"input_tokens": reply.usage.input_tokens, "output_tokens": reply.usage.output_tokens}
@@ -66,7 +66,7 @@ class CallJournal:
         return said
 
     def close(self) -> None:
-        """Let another process have it."""
+        """Release it for other processes."""
         self._file.close()
 
     def _lock(self) -> None:
@@ -81,7 +81,7 @@ class CallJournal:
         self._file.seek(0)
         data = self._file.read()
         whole = data.rfind(b"\n") + 1
-        if whole < len(data):  # the line in the making when the process was killed
+        if whole < len(data):  # a partial line from when the process was killed
             self._file.truncate(whole)
         lines = data[:whole].splitlines()
         if not lines:

@@ -62,7 +62,7 @@ def detector(sample: int, seed: int, syntax: bool, **given: Any) -> None:
 
 
 def _asked(chosen: Chosen, given: dict[str, Any]) -> list[tuple[str, ...] | None]:
-    """What the augmenter finds in each program; None if its lists cannot be read."""
+    """Return the augmenter's techniques for each program; None if its lists are unreadable."""
     bench = open_workbench(given, addressed=AUGMENTER)
     context = bench.context(_TASK)
 

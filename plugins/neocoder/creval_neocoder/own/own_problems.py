@@ -1,4 +1,4 @@
-"""Reads our own fifteen problems."""
+"""Read our own fifteen problems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_own() -> list[Problem]:
 
 
 def gold_answers() -> dict[str, str]:
-    """Return for each problem a program that passes, follows every constraint, and has a technique of its own."""
+    """Return for each problem a program that passes, follows every constraint, and has a technique no other one has."""
     return {str(row["problem"]): row["gold"]["source"] for row in _rows()}
 
 

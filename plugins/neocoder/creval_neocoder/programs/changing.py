@@ -1,7 +1,7 @@
-"""Changes the input of a case within its shape: as many lines, words and characters, other numbers and letters.
+"""Change the input of a case but keep its shape: as many lines, words and characters, other numbers and letters.
 
-What is valid can only be guessed from what all published cases have in common; that the human solutions agree on an
-answer has to bear it out.
+Validity can only be guessed from the common properties of all published cases; the agreement of the human solutions
+on an answer has to confirm it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ __all__ = ["changed_lines", "in_shape"]
 
 _NUMBER = re.compile(r"-?\d+")
 _MOST_CHANGES = 3
-_HEAD = 4  # words of a line that may say something about others
+_HEAD = 4  # words of a line that may describe others
 _NEAR = (-3, -2, -1, 1, 2, 3)
 
 
 def changed_lines(lines: Sequence[str], others: Sequence[Sequence[str]], chance: random.Random) -> tuple[str, ...]:
-    """Return the lines of a case with one to three of its words changed, each in one of the ways that its kind has.
+    """Return the lines of a case with one to three of its words changed, each in a way that fits its kind.
 
-    A number moves a little, takes the place of a number of the same place in one of the `others` (the cases of the same
-    problem), or changes places with one of its line; a word has its characters shuffled, or takes one of another word.
+    A number moves a little, is replaced by a number at the same place in one of the `others` (the cases of the same
+    problem), or is swapped with one of its line; a word has its characters shuffled, or takes one of another word.
     """
     words = [line.split() for line in lines]
     places = [(row, at) for row, line in enumerate(words) for at in range(len(line))]
@@ -40,7 +40,7 @@ Cases = Sequence[Sequence[str]]
 
 def _move(words: Words, row: int, at: int, others: Cases, chance: random.Random) -> None:
     word = words[row][at]
-    if len(word) > 1 and set(word) <= {"0", "1"}:  # a text of two digits rather than a number
+    if len(word) > 1 and set(word) <= {"0", "1"}:  # a text of zeros and ones rather than a number
         _exchange(words, row, at, others, chance)
     else:
         words[row][at] = str(int(word) + chance.choice(_NEAR))
@@ -72,16 +72,16 @@ def _exchange(words: Words, row: int, at: int, others: Cases, chance: random.Ran
 
 
 def _at(cases: Cases, row: int, at: int) -> list[str]:
-    """The words at the same place in other cases."""
+    """Return the words at the same place in other cases."""
     lines = [case[row].split() for case in cases if row < len(case)]
     return [line[at] for line in lines if at < len(line)]
 
 
 def in_shape(lines: Sequence[str], cases: Cases) -> bool:
-    """Whether what holds for every one of the `cases` holds for these lines, too.
+    """Return whether every property that all the `cases` share is also true of these lines.
 
-    Looked at are the values or letters of each line, lengths that a number before gives, the order of numbers beside
-    each other, and lines that are sorted, without doubles, or a permutation.
+    The properties are the values or letters of each line, lengths that a preceding number gives, the order of adjacent
+    numbers, and whether lines are sorted, without duplicates, or a permutation.
     """
     shared = frozenset.intersection(*(frozenset(_traits(case)) for case in cases))
     if not shared <= frozenset(_traits(lines)):
@@ -94,7 +94,7 @@ Trait = tuple[str, *tuple[int, ...]]
 
 
 def _traits(lines: Sequence[str]) -> Iterator[Trait]:
-    """What can be said of the lines of a case."""
+    """Yield the properties of the lines of a case."""
     split = [line.split() for line in lines]
     for row, words in enumerate(split):
         if not all(map(_NUMBER.fullmatch, words)):
@@ -117,7 +117,7 @@ def _of_a_line(values: Sequence[int]) -> Sequence[tuple[str, bool]]:
 
 
 def _seen(line: Sequence[str], seen: Sequence[Sequence[str]]) -> bool:
-    """Whether numbers lie within the range of those seen, and other words are made of letters seen."""
+    """Return whether numbers are within the range of those seen, and other words consist of letters seen."""
     words = [word for other in seen for word in other]
     if all(map(_NUMBER.fullmatch, (*words, *line))):
         low, high = min(map(int, words), default=0), max(map(int, words), default=0)

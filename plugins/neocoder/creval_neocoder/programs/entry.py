@@ -1,6 +1,6 @@
-"""How a program reaches its solve(): whether it calls the function itself, and what to run where it does not.
+"""How a program reaches its solve(): whether it calls the function itself, and what to run if it does not.
 
-Only the syntax tree is looked at, by loops in place of recursion, so that no program is too deep for it.
+Only the syntax tree is examined, with loops instead of recursion, so that no program is too deep.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _INPUTS = frozenset({"input", "sys.stdin", "builtins.input", "__builtins__.input
 
 
 def runs_itself(tree: ast.Module) -> bool:
-    """Whether the program is to be run as it is written.
+    """Return whether to run the program as written.
 
-    It is where what runs at the top level, under the main guard or in functions used there calls solve() or hands it to
-    something, unless each of these calls is an example (all its arguments are literals), or what follows the last
+    It is so if the code that runs at the top level, under the main guard or in functions used there calls solve() or
+    passes it on, unless each of these calls is an example (all its arguments are literals), or the code after the last
     solve() feeds itself (rebinds `sys.stdin` or `input`) or asserts something about solve(). A solve() that cannot be
     called without arguments is a helper of the program.
     """
@@ -35,9 +35,9 @@ def runs_itself(tree: ast.Module) -> bool:
 
 
 def with_call(source: str, tree: ast.Module) -> str:
-    """Return all up to the end of the last top-level solve() in its own words, what is defined after it, and a call.
+    """Return the source up to the end of the last top-level solve(), the definitions after it, and a call.
 
-    Of what follows, imports, definitions and assignments are kept, but for those that rebind the input or use solve().
+    Of the rest, imports, definitions and assignments are kept, except those that rebind the input or use solve().
     """
     last = max(at for at, node in enumerate(tree.body) if _is_solve(node))
     lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -50,7 +50,7 @@ def with_call(source: str, tree: ast.Module) -> str:
 
 @dataclass
 class _Uses:
-    """What the executed part of a program does with solve() under any of its names."""
+    """How the executed part of a program uses solve() under any of its names."""
 
     tree: ast.Module
     calls: list[ast.Call] = field(default_factory=list)
@@ -76,9 +76,9 @@ class _Uses:
 
 
 def _executed(statements: Sequence[ast.stmt], defined: dict[str, list[ast.stmt]]) -> Iterator[ast.AST]:
-    """Yield every node that runs with these statements: not the bodies of functions, but for those used here by name.
+    """Yield every node that runs with these statements: not the bodies of functions, except those used here by name.
 
-    solve() itself is not entered: what it does follows from its call.
+    solve() itself is not entered: its effect follows from its call.
     """
     entered = {"solve"}
     waiting: list[ast.AST] = list(reversed(statements))
@@ -98,14 +98,14 @@ def _executed(statements: Sequence[ast.stmt], defined: dict[str, list[ast.stmt]]
 
 
 def _used_name(node: ast.AST) -> str:
-    """The name that is read here; of `Solution().main` both `Solution` and `main` come by."""
+    """Return the name that is read here; for `Solution().main`, both `Solution` and `main` are visited."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _defined(tree: ast.Module) -> dict[str, list[ast.stmt]]:
-    """The bodies of all functions and methods by their names; under that of a class what Python calls by itself."""
+    """Return the bodies of all functions and methods by name; under a class name, those that Python calls itself."""
     found: dict[str, list[ast.stmt]] = {}
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS):
@@ -128,7 +128,7 @@ def _needs_arguments(node: ast.stmt) -> bool:
 
 
 def _is_example(call: ast.Call) -> bool:
-    """Whether a call has arguments, and all of them are literals."""
+    """Return whether a call has arguments, and all of them are literals."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     return bool(arguments) and all(map(_is_literal, arguments))
 
@@ -139,7 +139,7 @@ def _is_literal(node: ast.expr) -> bool:
 
 
 def _rebinds(node: ast.AST) -> bool:
-    """Whether the program puts something of its own in the place of its input."""
+    """Return whether the program replaces its input."""
     if isinstance(node, _FUNCTIONS):
         return node.name == "input"
     if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -154,7 +154,7 @@ def _rebinds(node: ast.AST) -> bool:
 
 
 def _asserts(node: ast.AST) -> bool:
-    """Whether something is asserted about solve(), by the statement or by a method of a test case."""
+    """Return whether something is asserted about solve(), by the statement or by a method of a test case."""
     is_assertion = isinstance(node, ast.Assert) or (
         isinstance(node, ast.Call) and _dotted(node.func).rpartition(".")[2].startswith("assert")
     )
@@ -172,7 +172,7 @@ def _is_kept(node: ast.stmt) -> bool:
 
 
 def _dotted(node: ast.AST) -> str:
-    """`sys.stdin` of such an expression; empty for any other."""
+    """Return `sys.stdin` for that expression; empty for any other."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -181,7 +181,7 @@ def _dotted(node: ast.AST) -> str:
 
 
 def _text(lines: Sequence[str], node: ast.stmt) -> str:
-    """The source of a statement, its decorators included."""
+    """Return the source of a statement, including its decorators."""
     top = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
     part = list(lines[top - 1 : node.end_lineno])
     part[-1] = part[-1].encode()[: node.end_col_offset].decode()

@@ -1,4 +1,4 @@
-"""Finds the program in an answer: the prompt asks for imports and a function solve(), and not to call it."""
+"""Find the program in an answer: the prompt requires imports and a function solve(), without a call of it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _SOLVE = re.compile(r"^[ \t]*def[ \t]+solve[ \t]*\(", re.MULTILINE)
 def find_program(text: str) -> str | None:
     """Return the program of an answer, ready to run, or None if there is none.
 
-    Of several fenced blocks the last one counts that defines solve(), else the last one (`find_python`). See `runnable`
-    for what is kept.
+    Of several fenced blocks the last one that defines solve() counts, or else the last one (`find_python`). See
+    `runnable` for the parts that are kept.
     """
     source = find_source(text)
     return runnable(source) if source is not None else None
 
 
 def find_source(text: str) -> str | None:
-    """Return the program of an answer as it was written, or None if there is none."""
+    """Return the program of an answer as written, or None if there is none."""
     return find_python(text, _SOLVE)
 
 
 def runnable(source: str) -> str:
-    """Return a program that calls solve(), in its own words.
+    """Return a program that calls solve(), in its original wording.
 
-    A program that reaches solve() by itself, or has none, is run as it is written (`entry.runs_itself`). Of any other
-    what follows the last solve() is left out but for definitions, and a call is added (`entry.with_call`).
+    A program that reaches solve() by itself, or has none, is run as written (`entry.runs_itself`). Of any other
+    program only definitions are kept after the last solve(), and a call is added (`entry.with_call`).
     """
     tree = parse_python(source)
     assert tree is not None, "only sources that parse are run"
@@ -41,5 +41,5 @@ def runnable(source: str) -> str:
 
 
 def is_python(source: str) -> bool:
-    """Whether Python 3 reads it: of the human solutions a part is in other languages."""
+    """Return whether Python 3 parses it: some of the human solutions are in other languages."""
     return parse_python(source) is not None

@@ -1,4 +1,4 @@
-"""How a program is given its cases: the whole sample at once behind its count, as the contest does."""
+"""How a program gets its cases: the whole sample at once after its count, as in the contest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Run(NamedTuple):
 
 
 def runs(cases: Sequence[Case], counted: bool) -> list[Run]:
-    """Return the runs for some cases: one, or one a case where the input has no count."""
+    """Return the runs for some cases: one, or one per case if the input has no count."""
     if not counted:
         return [Run(_text(case.lines), case.words) for case in cases]
     if not cases:

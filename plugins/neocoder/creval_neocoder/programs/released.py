@@ -1,11 +1,11 @@
-"""The rules of the authors' released evaluator, faults included, with every program in the sandbox.
+"""The rules of the authors' released evaluator, including its faults, with every program in the sandbox.
 
 - Reads from stdin become `input()`, which gives the next line.
 - The program is the text from the first import before the first `def`, or from that `def`; after `solve(` it ends at
   the first line that is neither indented nor begins with `solve`: an empty line within solve() cuts it.
-- All cases are fed at once behind their count, and the lines printed are compared one by one with the expected ones, of
-  which missing or further ones go unnoticed. Where that raises, each case is fed by itself, without a count.
-- An expected list of lines is compared with the evaluated output, which hardly ever succeeds.
+- All cases are fed at once after their count, and the printed lines are compared one by one with the expected ones;
+  missing or extra lines go unnoticed. If that raises, each case is fed separately, without a count.
+- An expected list of lines is compared with the evaluated output, which rarely succeeds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _READS = (
 )
 
 _RAISED = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
-"""What evaluating a program's output raises; the last two where it is nested deeply."""
+"""Errors when a program's output is evaluated; the last two occur if it is nested deeply."""
 
 _HARNESS = """
 import builtins, contextlib, io, json, sys
@@ -80,17 +80,17 @@ def parse_released(text: str) -> str | None:
 
 
 def harness() -> Program:
-    """Return the program that runs another by the rules; what it is fed says `given`."""
+    """Return the program that runs another one by these rules; its input comes from `given`."""
     return Program(_HARNESS)
 
 
 def given(code: str, cases: Sequence[Case]) -> bytes:
-    """Return the input of the harness. Expected outputs are no part of it."""
+    """Return the input of the harness. It does not contain expected outputs."""
     return json.dumps([code, [list(case.lines) for case in cases]]).encode()
 
 
 def accepted(result: CaseResult, cases: Sequence[Case]) -> bool:
-    """Return whether the released evaluator accepts what the harness printed: not if it was stopped or disturbed."""
+    """Return whether the released evaluator accepts what the harness printed: False if it was stopped or disturbed."""
     printed = _printed(result.stdout) if result.succeeded else None
     if not printed:
         return False
@@ -100,13 +100,13 @@ def accepted(result: CaseResult, cases: Sequence[Case]) -> bool:
             return all(_same(line, case.output) for line, case in zip(at_once.split("\n"), cases, strict=False))
         except _RAISED:
             pass
-    if len(by_itself) != len(cases):  # the program ended the harness, or wrote among its lines
+    if len(by_itself) != len(cases):  # the program ended the harness, or printed between its lines
         return False
     return all(_same_or_fails(text, case.output) for text, case in zip(by_itself, cases, strict=True))
 
 
 def _printed(stdout: bytes) -> list[str | None] | None:
-    """Return the texts that the harness printed, each None if the program raised; None if other output is there."""
+    """Return the texts that the harness printed, each None if the program raised; None if there is other output."""
     try:
         found = [json.loads(line) for line in stdout.decode("utf-8", "replace").splitlines()]
     except (ValueError, RecursionError):
@@ -115,7 +115,7 @@ def _printed(stdout: bytes) -> list[str | None] | None:
 
 
 def _same(text: str, expected: str | tuple[str, ...]) -> bool:
-    """Raises where an expected list meets a text that does not evaluate to something like one."""
+    """Compare. Raises if the expected value is a list and the text does not evaluate to something similar."""
     if isinstance(expected, str):
         return text == expected
     return [str(value) for value in ast.literal_eval(text)] == list(expected)

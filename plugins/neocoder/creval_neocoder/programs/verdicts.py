@@ -1,4 +1,4 @@
-"""What came of a program, in one word."""
+"""The verdict on a program, in one word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MISSING = re.compile(rb"^ModuleNotFoundError: No module named '([\w.]+)'", re.M
 
 
 class Verdict(StrEnum):
-    """The verdicts, the more telling ones first: of several runs the first in this order is the program's."""
+    """The verdicts, the most informative first: of several runs the first in this order is the program's."""
 
     NOT_RUNNABLE = "not_runnable"
     TAMPERED = "tampered"
@@ -39,7 +39,7 @@ _STOPS = {
 
 
 def verdict(result: CaseResult, run: Run, any_case: bool = False) -> Verdict:
-    """Return the verdict on one run. The whole output has to be what is expected, word by word."""
+    """Return the verdict on one run. The whole output must match the expected one, word by word."""
     if result.stop is not None:
         return _STOPS[result.stop]
     if result.exit_code != 0:
@@ -52,6 +52,6 @@ def verdict(result: CaseResult, run: Run, any_case: bool = False) -> Verdict:
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a program from those on its runs. A program without a run is no program."""
+    """Return the verdict on a program from those on its runs. Without a run the program is not runnable."""
     order = list(Verdict)
     return min(verdicts, key=order.index) if verdicts else Verdict.NOT_RUNNABLE

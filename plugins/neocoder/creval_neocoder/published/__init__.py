@@ -1,3 +1,3 @@
-"""The authors' data: fetched at one commit, checked, read."""
+"""The authors' data: fetched at one commit, checked and parsed."""
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Problems of anybody: a file of statements to build from, and the built file, in the form of the published ones.
+"""Problems from any author: a file of statements to build from, and the built file, in the form of the published ones.
 
 A row of a problem file has the keys of the authors' `test_cases_annotated.json`: `problem_id`, `problem_statement`,
 `input` (a list of cases, each a list of lines; a line is a text or a list of words) and `output` (a text or a list of
-lines a case). It may have `counted` (whether the input begins with the number of cases; default true), and, for
+lines per case). It may have `counted` (whether the input begins with the number of cases; default true), and, for
 divergent creativity, `human_solutions` with `human_solution_techniques`. A built row has `problem_statements`,
-`constraints_list` and `codes` as `NeoCoder.json` has, all of these, and `ended`.
+`constraints_list` and `codes` as in `NeoCoder.json`, all of these, and `ended`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HEADER = re.compile(
 
 
 def without_header(statement: str) -> str:
-    """Return a statement of Codeforces without the lines on limits and files between its title and its text."""
+    """Return a statement from Codeforces without the lines on limits and files between its title and its text."""
     return _HEADER.sub("", statement, count=1)
 
 
@@ -73,7 +73,7 @@ def built_row(
     codes: Sequence[str],
     ended: str | None,
 ) -> dict[str, Any]:
-    """Return a problem with what Denial Prompting made of it as plain data."""
+    """Return a problem with the results of Denial Prompting as plain data."""
     return {
         "problem_id": problem.name,
         "problem_statements": list(statements),

@@ -1,8 +1,8 @@
-"""The authors' four files, from their repository at one commit, pinned by what they hold.
+"""The authors' four files, from their repository at one commit, pinned by their content.
 
-They are never shipped: statements and solutions are Codeforces' and its users'. A file counts as the published one when
-the digest of its content, written in one canonical form, is right, whatever its formatting; a copy may be gzipped. What
-is fetched has to have the published bytes, too.
+They are never shipped: statements and solutions belong to Codeforces and its users. A file counts as the published one
+if the digest of its content in canonical form matches, whatever its formatting; a copy may be gzipped. A fetched
+file must also have the published bytes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FILES = {
 
 
 Stamps = tuple[tuple[int, int], ...]
-"""Of each file when it was written, in nanoseconds, and its bytes."""
+"""The modification time of each file, in nanoseconds, and its size in bytes."""
 
 
 def content_digest(data: Any) -> str:
@@ -63,10 +63,10 @@ def content_digest(data: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFiles:
-    """The files in `folder` (`NeoCoder.json` or `NeoCoder.json.gz` ...); what is missing is fetched from `address`.
+    """The files in `folder` (`NeoCoder.json` or `NeoCoder.json.gz` ...); missing ones are fetched from `address`.
 
-    `copies` is a further folder to look in first. `offline` forbids the network; `fix` is then the advice, which names
-    a task: the same files for all of them.
+    `copies` is a further folder to search first. `offline` forbids the network; `fix` is then the advice, which names
+    a task: all tasks use the same files.
     """
 
     folder: Path
@@ -76,7 +76,7 @@ class PublishedFiles:
     fix: str = field(default="Run once without --offline.", compare=False)
 
     def read(self, name: str) -> Any:
-        """Return the content of one file. Raises DataError if it is missing, altered or no JSON."""
+        """Return the content of one file. Raises DataError if it is missing, altered or not JSON."""
         path = self._path(name)
         raw = path.read_bytes()
         try:
@@ -92,7 +92,7 @@ class PublishedFiles:
         return data
 
     def stamps(self) -> Stamps:
-        """Return when each file was last written, and its size. Raises DataError if one is missing."""
+        """Return the modification time and size of each file. Raises DataError if one is missing."""
         found = [self._path(name).stat() for name in FILES]
         return tuple((each.st_mtime_ns, each.st_size) for each in found)
 

@@ -1,4 +1,4 @@
-"""From the authors' files to problems."""
+"""Parse the authors' files into problems."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ UNCOUNTED = frozenset({"1866A", "1725A"})
 """Problems whose input holds a single case and no count before it."""
 
 WITHOUT_SOLUTIONS = "1773F"
-"""The one problem without human solutions: it is in Table 1 and in two columns of Table 3, and in no other number."""
+"""The one problem without human solutions: only Table 1 and two columns of Table 3 count it."""
 
 MARKER = ("this is the og problem",)
-"""What the first entry of a problem has instead of constraints."""
+"""The first entry of a problem, in place of constraints."""
 
 
 def read_problems(files: PublishedFiles) -> list[Problem]:
@@ -28,7 +28,7 @@ def read_problems(files: PublishedFiles) -> list[Problem]:
 
 @functools.lru_cache(maxsize=1)
 def _problems(files: PublishedFiles, stamps: Stamps) -> Sequence[Problem]:
-    """Read and check the files once for all states that a command asks for; `stamps` tell when they have changed."""
+    """Read and check the files once for all states of a command; `stamps` show when they have changed."""
     tests = {row["problem_id"]: row for row in files.read("test_cases_annotated")}
     solutions: Mapping[str, Sequence[str]] = files.read("human_solutions")
     techniques: Mapping[str, Sequence[Sequence[str]]] = files.read("human_solution_techniques")
@@ -60,12 +60,12 @@ def _problem(
 
 
 def first_entries(lists: Sequence[Sequence[str]]) -> list[int]:
-    """Return where each state begins: its first entry; entries repeat when nothing new was found."""
+    """Return the first entry of each state; entries repeat when nothing new was found."""
     sizes = [0 if tuple(names) == MARKER else len(names) for names in lists]
     return [sizes.index(state) for state in range(max(sizes) + 1)]
 
 
 def read_case(rows: Sequence[Any], output: Any) -> Case:
-    """Return a case from its lines, each a text or a list of words, and what is to be printed."""
+    """Return a case from its lines, each a text or a list of words, and its expected output."""
     lines = tuple(row if isinstance(row, str) else " ".join(row) for row in rows)
     return Case(lines, output if isinstance(output, str) else tuple(output))

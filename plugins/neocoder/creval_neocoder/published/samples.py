@@ -1,4 +1,4 @@
-"""The statement's own sample, whose line breaks the annotated tests have partly lost."""
+"""The statement's own sample, whose line breaks are partly lost in the annotated tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Sample(NamedTuple):
 
 
 def read_samples(statement: str) -> Sequence[Sample]:
-    """Return the examples at the end of a statement, in order; none if it has none."""
+    """Return the examples at the end of a statement, in order; empty if there are none."""
     begins = list(_BEGIN.finditer(statement))
     if not begins:
         return ()
@@ -43,5 +43,5 @@ def read_samples(statement: str) -> Sequence[Sample]:
 
 
 def any_letter_case(statement: str) -> bool:
-    """Whether the statement lets letters of the answer be of either case."""
+    """Return whether the statement accepts the answer's letters in either case."""
     return _ANY_CASE.search(statement) is not None

@@ -1,4 +1,4 @@
-"""Scorers over several programs for one problem: whether any passes, and how creative the best one is."""
+"""Scorers over several programs for one problem: whether any passes, and the creativity of the best one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ties = Literal["merit", "first"]
 
 
 class Merit(NamedTuple):
-    """What one program is worth. `share`: of its techniques, how many no human used; None without human solutions."""
+    """The merit of one program. `share` of its techniques that no human used; None without human solutions."""
 
     correct: bool
     follow: bool
@@ -27,12 +27,12 @@ class Merit(NamedTuple):
 
     @property
     def convergent(self) -> bool:
-        """Whether it passes and follows (Eq. 2)."""
+        """Return whether it passes and follows (Eq. 2)."""
         return self.correct and self.follow
 
     @property
     def neogauge(self) -> float:
-        """The product of Eq. 4."""
+        """Return the product of Eq. 4."""
         return (self.share or 0.0) * self.convergent
 
 
@@ -40,10 +40,10 @@ _NO_PROGRAM = "none of the answers holds a Python program"
 
 
 def choose(merits: Sequence[Merit], ties: Ties = "merit") -> int:
-    """Return the place of the best program: the largest product (Section 5.3).
+    """Return the index of the best program: the largest product (Section 5.3).
 
     Nearly all products are 0. `merit` then takes the one that passes and follows, then the largest share of new
-    techniques, then the first; `first` takes the first, which the paper's Table 5 points to (sampling lowers its
+    techniques, then the first; `first` takes the first, as the paper's Table 5 suggests (sampling lowers its
     convergent creativity at t = 0).
     """
 
@@ -55,7 +55,7 @@ def choose(merits: Sequence[Merit], ties: Ties = "merit") -> int:
 
 
 def _programs(item: ScorerInput) -> list[tuple[str, str]]:
-    """The programs that were read, each with the answer that it stood in."""
+    """Return the parsed programs, each with the answer that contained it."""
     return [(read.value, text) for read, text in zip(item.parsed, item.answers, strict=True) if read.ok]
 
 
@@ -64,9 +64,9 @@ def _tries(item: ScorerInput) -> int:
 
 
 class PassAny:
-    """Gives `pass@5` and `correct_sound@5` (does any of the five programs pass?) and `pass@1`, the share that does.
+    """Scores `pass@5` and `correct_sound@5` (whether any of the five programs passes) and `pass@1`, the share of those.
 
-    The share is over all tries, also those that gave no program. The sandbox alone decides.
+    The share is over all tries, including those without a program. Only the sandbox decides.
     """
 
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
@@ -94,9 +94,9 @@ class PassAny:
 
 
 class BestCreativity:
-    """Gives `constraint_following`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4) of the best program.
+    """Scores `constraint_following`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4) of the best program.
 
-    Every program is run, and its techniques are asked of the augmenter. See `choose` for which is the best.
+    Every program is run, and the augmenter lists its techniques. `choose` defines the best one.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class BestCreativity:
         self._ties: Ties = ties
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Return the calls of the augmenter: one a program at least, three where its lists cannot be read."""
+        """Return the calls of the augmenter: one per program, up to three if its lists are unreadable."""
         programs = max(expected.answers, int(getattr(expected.protocol, "k", 1)))
         return {AUGMENTER: (1, TRIES * programs)}
 

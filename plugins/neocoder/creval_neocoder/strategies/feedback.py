@@ -1,4 +1,4 @@
-"""What a strategy may learn of a program before it answers: the outcome on tests that the model has seen or written.
+"""Feedback to a strategy before it answers: the outcome on tests that the model has seen or written.
 
 The tests that score a program are, for 197 of 198 published problems, the statement's own sample, which is in the
 prompt. Feedback on the sample is therefore feedback on the scoring tests.
@@ -20,7 +20,7 @@ from creval_neocoder.task.docs import cases_of, runs_of
 __all__ = ["Outcome", "describe", "examine", "pass_rate", "read_tests", "sample_runs"]
 
 MOST_TESTS = 6
-"""So many tests that the model wrote are kept at most, as Reflexion does for programs."""
+"""Maximum number of tests from the model, as in Reflexion for programs."""
 _SHOWN = 3
 _LONGEST = 600
 _PART = re.compile(r"^[^\w\n]*\d*[^\w\n]*(input|output)[^\w\n]*\d*[^\w\n]*$", re.MULTILINE | re.IGNORECASE)
@@ -29,7 +29,7 @@ _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one test: the run, the verdict, and what the program printed or died of."""
+    """What came of one test: the run, the verdict, and the output or error of the program."""
 
     run: Run
     verdict: Verdict
@@ -37,11 +37,11 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the program printed what the test expects."""
+        """Return whether the program printed the expected output."""
         return self.verdict is Verdict.ACCEPTED
 
     def describe(self) -> str:
-        """The outcome in the words for the model."""
+        """Return the outcome as text for the model."""
         lines = [f"Input:\n{_short(self.run.stdin)}", f"Expected output:\n{' '.join(self.run.words)[:_LONGEST]}"]
         if self.verdict is Verdict.WRONG_ANSWER:
             lines.append(f"Your program printed:\n{_short(self.result.stdout) or '(nothing)'}")
@@ -60,7 +60,7 @@ async def examine(
 
 
 def describe(outcomes: Sequence[Outcome]) -> str:
-    """Return what the model is told of tests that failed: of the first three, input, expectation and what came."""
+    """Return the text about failed tests for the model: for the first three, input, expected and actual output."""
     failed = [outcome for outcome in outcomes if not outcome.passed]
     head = f"{len(outcomes) - len(failed)} of {len(outcomes)} tests pass."
     return "\n\n".join([head, *(outcome.describe() for outcome in failed[:_SHOWN])])
@@ -81,7 +81,7 @@ def sample_runs(doc: Mapping[str, Any]) -> list[Run]:
 async def pass_rate(sandbox: Sandbox, program: str, doc: Mapping[str, Any], seconds: float) -> float:
     """Return the share of the sample's cases that a program passes, 0 to 1.
 
-    1 if the whole sample passes at once; else each case is fed by itself.
+    1 if the whole sample passes at once; otherwise each case is fed separately.
     """
     any_case = bool(doc["any_case"])
     at_once = await examine(sandbox, program, sample_runs(doc), seconds, any_case)
@@ -95,9 +95,9 @@ async def pass_rate(sandbox: Sandbox, program: str, doc: Mapping[str, Any], seco
 
 
 def read_tests(text: str) -> list[Run]:
-    """Return the tests that a model wrote: lines after a line `Input`, then after a line `Output`; at most six.
+    """Return the tests from a model's text: lines after a line `Input`, then after a line `Output`; at most six.
 
-    Marks, numbers and fences around them do not matter. A test without input or output is passed over.
+    Marks, numbers and fences around them are ignored. A test without input or output is skipped.
     """
     parts = _PART.split(_FENCE.sub("", text))
     found: list[Run] = []

@@ -21,8 +21,8 @@ __all__ = ["TreeSearch"]
 class TreeSearch:
     """Searches with at most `rollouts` completed programs; the reward is the share of the sample's cases that pass.
 
-    The answer is the text of the best reward, the first found of equal ones. A completion that was cut at the limit
-    counts by what it holds. Requires a model that continues a text (`continues`) and returns its `top_k` likeliest
+    The answer is the text with the best reward, the first one on a tie. A completion that was truncated at the limit
+    counts as far as it goes. Requires a model that continues a text (`continues`) and returns its `top_k` most probable
     tokens.
     """
 
@@ -34,7 +34,7 @@ class TreeSearch:
     seconds: float = 5.0
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Calls of the target a sample, fewest and most."""
+        """Return the calls of the target per sample, fewest and most."""
         return 1, self.rollouts + 1
 
     async def run(self, session: Session) -> None:
@@ -72,9 +72,9 @@ class TreeSearch:
 
 
 def continuation(completion: Completion) -> Continuation:
-    """Return a completion as tokens with what else might have come at each place.
+    """Return a completion as tokens with the alternatives at each position.
 
-    Raises FatalModelError if the model gives no alternatives, without which there is nothing to search.
+    Raises FatalModelError if the model returns no alternatives, since then there is nothing to search.
     """
     logprobs = completion.logprobs or ()
     tokens = [each.token for each in logprobs]
@@ -87,6 +87,6 @@ def continuation(completion: Completion) -> Continuation:
             fix="Take a model or provider that gives them, or leave the task out.",
             every_call=True,
         )
-    if "".join(tokens) != completion.text:  # a server that gives the tokens in another form than the text
+    if "".join(tokens) != completion.text:  # a server whose tokens do not add up to the text
         tokens, alternatives = [completion.text] if completion.text else [], alternatives[:1]
     return Continuation(tokens, alternatives, completion.finish_reason == "length")

@@ -1,4 +1,4 @@
-"""Protocol `neocoder.planning`: first a plan in a few steps, then the program that carries it out.
+"""Protocol `neocoder.planning`: first a plan in a few steps, then the program that implements it.
 
 Source: paper 001, Section 5.3; Jiang et al. 2023 (Self-planning code generation, arXiv:2303.06689): a planning phase
 and an implementation phase, which sees the problem and the plan.
@@ -19,11 +19,11 @@ __all__ = ["Planning"]
 class Planning:
     """Two calls: the plan (prompt `plan`), then the program (prompt `implement`, field `plan`), which is the answer.
 
-    A plan that was cut is used as far as it goes. Nothing holds the model to its plan: the program alone is scored.
+    A truncated plan is used as far as it goes. Nothing ties the model to its plan: only the program is scored.
     """
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Calls of the target a sample, fewest and most."""
+        """Return the calls of the target per sample, fewest and most."""
         return 2, 2
 
     async def run(self, session: Session) -> None:

@@ -16,17 +16,17 @@ __all__ = ["Sampling"]
 
 @dataclass(frozen=True)
 class Sampling:
-    """Asks for `k` answers. One that was cut, declined or is empty is a failed try; where all are, the sample is
+    """Requests `k` answers. A truncated, refused or empty answer is a failed try; if all fail, the sample is
     unparsed."""
 
     k: int = 5
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Calls of the target a sample; one asks for all k answers."""
+        """Return the calls of the target per sample; one call returns all k answers."""
         return 1, 1
 
     async def run(self, session: Session) -> None:
-        """Ask, and keep the whole answers in order."""
+        """Request the answers, and keep the complete ones in order."""
         reply = await session.ask(session.prompt(), n=self.k, tolerate=("length", "refusal", "empty"))
         whole = [completion.text for completion in reply.completions if _is_whole(completion)]
         session.report(samples=self.k, lost=self.k - len(whole))

@@ -1,13 +1,13 @@
-"""Tree search over the tokens of a program, led by the model and by the tests.
+"""Tree search over the tokens of a program, guided by the model and the tests.
 
 Zhang et al. 2023, "Planning with Large Language Models for Code Generation" (PG-TD, arXiv:2303.05510): a node is a
-beginning of the program, its children the k likeliest next tokens; a new node is completed greedily (one beam), the
+prefix of the program, its children the k most probable next tokens; a new node is completed greedily (one beam), the
 pass rate of that program is its reward, and every edge above keeps the best reward found below it. Edges are chosen by
 
     P-UCB(s, a) = Q(s, a) + beta(s) P(a | s) sqrt(ln N(s)) / (1 + N(s, a))
     beta(s) = ln((N(s) + c_base + 1) / c_base) + c
 
-Beginnings that lie on a completion already made are not asked for again (their sequence cache), so that the likeliest
+Prefixes of a known completion are not requested again (their sequence cache), so that the most probable
 child of a node costs no call.
 """
 
@@ -25,7 +25,7 @@ _SPECIAL = re.compile(r"<\|[^<>|]+\|>|<｜[^<>｜]+｜>|</s>|<eos>|<end_of_turn>
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How the tree is searched; the defaults are those of the paper's released settings, but for `rollouts`."""
+    """How the tree is searched; the defaults are those of the paper's released settings, except `rollouts`."""
 
     rollouts: int = 16
     top_k: int = 3
@@ -36,10 +36,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """How a text continues: its tokens, at each place the likeliest tokens with their log-probabilities, the end.
+    """The continuation of a text: its tokens, at each position the most probable ones with log-probabilities, the end.
 
-    `alternatives` may have one place more than `tokens`: what else than the end might have come. `cut`: the limit of
-    tokens ended it.
+    `alternatives` may have one position more than `tokens`: the alternatives to the end. `cut`: the token limit
+    ended it.
     """
 
     tokens: Sequence[str]
@@ -49,7 +49,7 @@ class Continuation:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A whole text that the search came to, and the share of tests that its program passes. `depth` of its node."""
+    """A complete text of the search, and the share of tests that its program passes. `depth` is that of its node."""
 
     text: str
     reward: float
@@ -68,7 +68,7 @@ class _Edge:
 
 @dataclass(slots=True)
 class _Node:
-    """A beginning, `depth` tokens long, and the whole `text` that it was completed to."""
+    """A prefix, `depth` tokens long, and the whole `text` that completes it."""
 
     begin: str
     depth: int
@@ -83,15 +83,15 @@ Reward = Callable[[str], Awaitable[float]]
 
 
 def is_end(token: str) -> bool:
-    """Whether a token ends the answer: one without text, or with a special token's name."""
+    """Return whether a token ends the answer: one without text, or with a special token's name."""
     return not token or _SPECIAL.fullmatch(token) is not None
 
 
 async def search(go_on: GoOn, reward: Reward, settings: Settings) -> list[Rollout]:
-    """Return the rollouts in order; the first of the largest reward is the answer.
+    """Return the rollouts in order; the first with the largest reward is the answer.
 
-    `go_on(begin, room)` completes a beginning greedily with at most `room` tokens, `reward(text)` runs its program
-    (0 to 1). The search ends early at a reward of 1, which no further rollout can beat, and where the model leaves
+    `go_on(begin, room)` completes a prefix greedily with at most `room` tokens, `reward(text)` runs its program
+    (0 to 1). The search ends early at a reward of 1, which no further rollout can beat, and if the model leaves
     no choice.
     """
     tree = _Tree(go_on, settings)
@@ -120,7 +120,7 @@ class _Tree:
         self._known: dict[str, tuple[Continuation, int]] = {}
 
     async def descend(self, root: _Node) -> tuple[list[tuple[_Node, _Edge]], _Node]:
-        """Follow the best edges to one that leads nowhere yet, and make its node; or to a node without edges."""
+        """Follow the best edges to an unexplored one and make its node, or to a node without edges."""
         path: list[tuple[_Node, _Edge]] = []
         node = root
         while node.edges:
@@ -133,7 +133,7 @@ class _Tree:
         return path, node
 
     async def node(self, begin: str, depth: int) -> _Node:
-        """Complete a beginning, unless that is known, and see what else might have come next."""
+        """Complete a prefix, unless its completion is known, and get the alternatives for the next token."""
         settings = self._settings
         if begin not in self._known:
             if depth >= settings.max_tokens:
@@ -154,7 +154,7 @@ class _Tree:
             self._known.setdefault(begin + "".join(found.tokens[:place]), (found, place))
 
     def _promising(self, node: _Node) -> _Edge:
-        """The edge of the largest P-UCB; of equal ones the likeliest token's."""
+        """Return the edge with the largest P-UCB; on a tie that of the most probable token."""
         settings = self._settings
         beta = math.log((node.visits + settings.c_base + 1) / settings.c_base) + settings.c
         weight = beta * math.sqrt(math.log(node.visits))

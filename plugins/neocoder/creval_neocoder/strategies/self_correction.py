@@ -1,7 +1,7 @@
-"""Protocol `neocoder.self_correction`: try, see what the tests say, reflect on it in words, try again.
+"""Protocol `neocoder.self_correction`: try, see the test results, reflect on them in words, try again.
 
-Source: paper 001, Section 5.3; Shinn et al. 2023 (Reflexion, arXiv:2303.11366), programming tasks. Only the newest
-reflection is kept in mind, as there.
+Source: paper 001, Section 5.3; Shinn et al. 2023 (Reflexion, arXiv:2303.11366), programming tasks. As there, only the
+newest reflection is kept.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SelfCorrection:
 
     After a program that fails a test the model reflects (prompt `reflect`), then writes another (prompt `retry`).
     `feedback`: `sample`, the tests are the statement's own sample; `own`, the model writes them first (prompt `tests`),
-    as in Reflexion. Where none that it wrote can be read there is nothing to learn from, and the first program stands.
+    as in Reflexion. If none of them is readable there is no feedback, and the first program is the answer.
     """
 
     trials: int = 5
@@ -33,7 +33,7 @@ class SelfCorrection:
     seconds: float = 5.0
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Calls of the target a sample, fewest and most."""
+        """Return the calls of the target per sample, fewest and most."""
         tests = int(self.feedback == "own")
         return 1 + tests, 2 * self.trials - 1 + tests
 
@@ -60,7 +60,7 @@ class SelfCorrection:
         return read_tests((await session.ask(session.prompt("tests"), tolerate=_ANYHOW)).text)
 
     async def _learn(self, session: Session, text: str, tests: Sequence[Run]) -> tuple[str, str | None]:
-        """Return the program of an answer, and what there is to learn; None if it passes every test."""
+        """Return the program of an answer, and the feedback on it; None if it passes every test."""
         parsed = session.parse(text)
         if not parsed.ok:
             return text, "There is no Python program in your answer."

@@ -1,3 +1,3 @@
-"""What a task is made of: data source, parser, scorers, baselines."""
+"""The components of a task: data source, parser, scorers, baselines."""
 
 from __future__ import annotations

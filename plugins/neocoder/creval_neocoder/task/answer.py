@@ -11,7 +11,7 @@ __all__ = ["ProgramParser"]
 
 
 class ProgramParser:
-    """Reads a program (see `creval_neocoder.programs.extraction`)."""
+    """Parses a program (see `creval_neocoder.programs.extraction`)."""
 
     def parse(self, text: Any) -> Parsed:
         """Return the program, or the reason why there is none."""

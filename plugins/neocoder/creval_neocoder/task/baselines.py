@@ -12,7 +12,7 @@ __all__ = ["EmptyProgram", "FollowingSolution", "GoldAnswer"]
 
 
 class Player(ABC):
-    """What the baselines share. With `tokens`, answers are one token with a log-probability, for tasks that search."""
+    """Base of the baselines. With `tokens`, answers are one token with a log-probability, for tasks that search."""
 
     def __init__(self, tokens: bool = False) -> None:
         self._tokens = tokens
@@ -31,19 +31,19 @@ class EmptyProgram(Player):
     """Answers with a program that does nothing."""
 
     def answer(self, turn: Turn) -> str:
-        """Return it."""
+        """Return the program."""
         return "```python\ndef solve():\n    pass\n```"
 
 
 class FollowingSolution(Player):
-    """Answers with a human Python solution that uses none of the forbidden techniques, where there is one; else any.
+    """Answers with a human Python solution that uses none of the forbidden techniques, if there is one; else with any.
 
     It is the ceiling of convergent creativity. Of several solutions it takes the one with the greatest share of
-    techniques that no other solution to the problem has, since it is measured against the others (Eq. 6).
+    techniques that no other solution to the problem has, since it is compared with the others (Eq. 6).
     """
 
     def answer(self, turn: Turn) -> str:
-        """Return the best one, of those that are Python."""
+        """Return the best Python solution."""
         rows = turn.doc["solutions"]
         lists = [row["techniques"] for row in rows]
         python = [at for at, row in enumerate(rows) if find_program(_fenced(row["source"])) is not None]
@@ -53,10 +53,10 @@ class FollowingSolution(Player):
 
 
 class GoldAnswer(Player):
-    """Answers with the gold answer of one of our own problems: it passes, follows every constraint, and is new."""
+    """Answers with the gold answer of one of our own problems: it is new, passes and follows every constraint."""
 
     def answer(self, turn: Turn) -> str:
-        """Return it."""
+        """Return the gold answer."""
         return _fenced(turn.doc["gold"])
 
 

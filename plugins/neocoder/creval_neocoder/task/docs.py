@@ -1,4 +1,4 @@
-"""A problem in one state as the fields of a doc, and back to what the scorers need of it."""
+"""Convert a problem in one state to the fields of a doc, and back to the scorers' input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Tests", "Text", "cases_of", "runs_of", "state_doc"]
 
 LETTER_CASE = "letter_case"
 SOUND = ("sound", LETTER_CASE)
-"""The classes of cases that the human solutions bear out, the second when letter case is left out of account."""
+"""The classes of cases that the human solutions confirm, the second if letter case is ignored."""
 
 Text = Literal["rebuilt", "published"]
 Tests = Literal["annotated", "sound", "sample", "changed"]
@@ -24,8 +24,8 @@ def state_doc(
 ) -> dict[str, Any]:
     """Return the fields of a problem in a state.
 
-    `text="published"` takes the authors' statement as it is, with the empty bullets that some of them hold. `classes`
-    says of each case what the human solutions showed of it (None: all are sound).
+    `text="published"` uses the authors' statement unchanged, with the empty bullets in some of them. `classes`
+    gives each case's class from the human solutions (None: all are sound).
     """
     return {
         "id": problem.name,
@@ -49,8 +49,8 @@ def state_doc(
 def runs_of(doc: Mapping[str, Any], tests: Tests) -> list[Run]:
     """Return the runs of a doc's tests.
 
-    `annotated`: all published cases; `sound`: those of them that the human solutions bear out; `sample`: the
-    statement's own; `changed`: cases with other inputs, none if the human solutions agree on none.
+    `annotated`: all published cases; `sound`: those of them that the human solutions confirm; `sample`: the
+    statement's own; `changed`: cases with other inputs, empty if the human solutions agree on none.
     """
     if tests == "sample":
         return [Run(sample["input"].encode(), tuple(sample["output"].split())) for sample in doc["samples"]]

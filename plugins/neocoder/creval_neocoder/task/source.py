@@ -20,11 +20,11 @@ from creval_neocoder.task.docs import Text, state_doc
 __all__ = ["open_built", "open_own", "open_published", "published_files", "soundness"]
 
 _UNKNOWN = "unknown"
-"""The class of cases that no human solution was run on: none of them is sound."""
+"""The class of cases on which no human solution was run: none of them is sound."""
 
 
 def published_files(options: DataOptions) -> PublishedFiles:
-    """Return where the authors' files lie: in `neocoder` below CREVAL_DATA, else in the cache, fetched once."""
+    """Return the authors' files: in `neocoder` below CREVAL_DATA, else in the cache, fetched once."""
     copies = options.mirror / "neocoder" if options.mirror is not None else None
     cache = options.cache / "data" / f"neocoder-{COMMIT[:12]}"
     return PublishedFiles(cache, copies, offline=options.offline, fix=offline_fix(options))
@@ -64,19 +64,19 @@ def open_own(state: int, *, base: Path, options: DataOptions) -> Rows:
 def open_built(file: str, state: int, *, base: Path, options: DataOptions) -> Rows:
     """Return the problems of a file of `creval neocoder build` that have a state; its name is relative to the task's.
 
-    All cases count as sound. Without techniques of human solutions a problem has no divergent creativity.
+    All cases count as sound. A problem without techniques of human solutions has no divergent creativity.
     """
     docs = [state_doc(each, state) for each in read_built(base / file) if state < len(each.constraints)]
     return ListRows(docs, f"{file}, state {state}")
 
 
 def soundness() -> Mapping[str, Sequence[str]]:
-    """Return the class of each published case by problem, as `tools/classify_cases.py` found them."""
+    """Return the class of each published case by problem, from `tools/classify_cases.py`."""
     return _by_problem("creval_neocoder.published", "cases.jsonl")
 
 
 def _with_changed(problems: Iterable[Problem], package: str) -> list[Problem]:
-    """The problems with their changed cases, as `tools/change_inputs.py` made them."""
+    """Return the problems with their changed cases from `tools/change_inputs.py`."""
     changed = {
         name: tuple(Case(tuple(row["lines"]), row["output"]) for row in rows)
         for name, rows in _by_problem(package, "changed.jsonl").items()
@@ -85,6 +85,6 @@ def _with_changed(problems: Iterable[Problem], package: str) -> list[Problem]:
 
 
 def _by_problem(package: str, name: str) -> dict[str, Any]:
-    """What a file next to the problems says of the cases of each."""
+    """Return the contents of a file next to the problems that describes the cases of each."""
     text = files(package).joinpath(name).read_text(encoding="utf-8")
     return {row["problem"]: row["cases"] for row in map(json.loads, text.splitlines())}

@@ -1,4 +1,4 @@
-"""Scorer `neocoder_techniques`: which techniques does the program use, and is that creative? Asks the augmenter."""
+"""Scorer `neocoder_techniques`: the techniques of a program and their creativity. Calls the augmenter."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = ["AUGMENTER", "TRIES", "Asking", "Creativity", "detect", "lacking"]
 
 AUGMENTER = "augmenter"
 TRIES = 3
-"""So often at most a program's techniques are asked for."""
+"""Maximum number of requests for a program's techniques."""
 _NO_HUMAN = MissingScore(Status.SKIPPED, "no human solution to this problem is published")
 
 
 class Asking(Protocol):
-    """What detection needs of a context: see `creval.plugin.Context`."""
+    """The part of a context that detection needs: see `creval.plugin.Context`."""
 
     def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]: ...
 
@@ -46,10 +46,10 @@ class Asking(Protocol):
 
 
 async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: Asking) -> Listed:
-    """Return the techniques that the augmenter finds in a program; each distinct program is asked for once a run.
+    """Return the techniques that the augmenter finds in a program; each distinct program is requested once per run.
 
-    A list that cannot be read or holds more than ten names is asked for again, three times in all. Raises ScoringError
-    then: that is the augmenter's fault, never the program's.
+    A list that is unreadable or has more than ten names is requested again, three times in all. Then raises
+    ScoringError: that is the augmenter's fault, never the program's.
     """
     messages = context.prompt("techniques", doc, program=program)
     reason = ""
@@ -74,18 +74,18 @@ async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: 
 
 
 class Creativity:
-    """Gives `constraint_following`, `convergent`, `divergent`, `neogauge` (Eqs. 2 to 4), and the syntax agreement.
+    """Scores `constraint_following`, `convergent`, `divergent`, `neogauge` (Eqs. 2 to 4), and the syntax agreement.
 
-    `listed` divides by the augmenter's list with its doubles, as the released code does. `human_techniques`: T-hat of
-    Eq. 3 from the lists that the authors ship, or from the augmenter's own lists of the human solutions (`detect`),
-    each of which it is then asked about once a run. A baseline that answers with a human solution is measured against
-    the other ones (Eq. 6's L-hat), since nothing of its own could be new otherwise.
+    `listed` divides by the length of the augmenter's list with duplicates, as the released code does.
+    `human_techniques`: T-hat of Eq. 3 from the authors' lists, or from the augmenter's own lists of the human
+    solutions (`detect`), which take one request per solution and run. A baseline that answers with a human solution is
+    compared with the other ones (Eq. 6's L-hat), since otherwise none of its techniques could be new.
 
-    A problem without a human solution has no `divergent` and no `neogauge`, and with `released` no `convergent`: in
+    A problem without a human solution has no `divergent` or `neogauge`, and with `released` no `convergent`: in
     Table 3 these are over the problems that have one.
 
-    `syntax_precision` and `syntax_recall` say how the syntax detector agrees with the augmenter on the techniques that
-    it can see: a cross-check that enters no score.
+    `syntax_precision` and `syntax_recall` compare the syntax detector with the augmenter on the techniques that
+    it can detect: a cross-check that affects no score.
     """
 
     def __init__(
@@ -103,12 +103,12 @@ class Creativity:
         self._detect = human_techniques == "detect"
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Return the calls of the augmenter for a program, and for the human solutions where it is asked about them."""
+        """Return the calls of the augmenter for a program, and for the human solutions if it is asked about them."""
         programs = 1 + (len(fields["solutions"]) if self._detect else 0)
         return {AUGMENTER: (programs, programs * TRIES)}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
-        """Score programs, several at once."""
+        """Score programs, concurrently."""
         judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
         return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
 
@@ -135,7 +135,7 @@ class Creativity:
         return Score(given, details, missing=missing)
 
     async def _human(self, item: ScorerInput, context: Context) -> Sequence[Sequence[str]]:
-        """The techniques of the human solutions that a program is measured against, a list a solution."""
+        """Return the techniques of the human solutions to compare a program with, one list per solution."""
         solutions = [row for row in item.doc["solutions"] if not (by_baseline(item) and _is(item.value, row["source"]))]
         if not self._detect:
             return [row["techniques"] for row in solutions]
@@ -144,7 +144,7 @@ class Creativity:
 
 
 def lacking(doc: Mapping[str, Any], released: bool) -> dict[str, MissingScore]:
-    """Return the numbers that a problem has not, whatever the answer."""
+    """Return the scores that a problem lacks, whatever the answer."""
     if doc["solutions"]:
         return {}
     names = ("convergent", "divergent", "neogauge") if released else ("divergent", "neogauge")
@@ -152,11 +152,11 @@ def lacking(doc: Mapping[str, Any], released: bool) -> dict[str, MissingScore]:
 
 
 def by_baseline(item: ScorerInput) -> bool:
-    """Whether a baseline gave the answer."""
+    """Return whether a baseline gave the answer."""
     reply = item.calls[-1].reply if item.calls else None
     return reply is not None and str(reply.model).startswith("baseline/")
 
 
 def _is(program: str, source: str) -> bool:
-    """Whether a program is what is read from a human solution."""
+    """Return whether a program is the one extracted from a human solution."""
     return is_python(source) and runnable(source) == program

@@ -1,4 +1,4 @@
-"""Scorer `neocoder_tests`: does the program pass? The sandbox alone decides."""
+"""Scorer `neocoder_tests`: whether the program passes. Only the sandbox decides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_SOUND_CASE = MissingScore(Status.SKIPPED, "the human solutions bear out no ca
 
 
 class Judge:
-    """Runs programs on a doc's tests. `seconds` of processor time a run."""
+    """Runs programs on a doc's tests. `seconds` of processor time per run."""
 
     def __init__(
         self, sandbox: Sandbox, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False
@@ -30,13 +30,13 @@ class Judge:
         self._released = released
 
     async def verdict(self, program: str, answer: str, doc: Mapping[str, Any]) -> Verdict:
-        """Return the verdict on the tests chosen; `answer` is what the program was read from."""
+        """Return the verdict on the chosen tests; `answer` is the text that contained the program."""
         if self._released:
             return await self._by_released_rules(answer, doc)
         return await self.on(program, runs_of(doc, self._tests), any_case=self._tests == "sample" and doc["any_case"])
 
     async def on_sound(self, program: str, doc: Mapping[str, Any]) -> Verdict | None:
-        """Return the verdict on the sound cases alone, None if the problem has none."""
+        """Return the verdict on only the sound cases, None if the problem has none."""
         runs = runs_of(doc, "sound")
         return await self.on(program, runs, any_case=doc["any_case"]) if runs else None
 
@@ -59,12 +59,12 @@ class Judge:
 
 
 class ProgramTests:
-    """Gives `pass@1` (all published cases, or what `tests` says) and `correct_sound` (the sound ones, where any are:
-    no answer to a problem without them counts in it, readable or not).
+    """Scores `pass@1` (all published cases, or as `tests` says) and `correct_sound` (the sound ones; a problem without
+    sound cases does not count in it, whether the answer is readable or not).
 
-    The tests are the samples of the statement, so a program may print their answers without having solved anything:
-    `survives_perturbation` says of one that passes whether it does so on changed inputs too, where the problem has any.
-    `released` judges by the rules of the authors' evaluator. The details hold a verdict of each.
+    The tests are the samples of the statement, so a program may print their answers without solving anything:
+    `survives_perturbation` says whether a passing program also passes on changed inputs, if the problem has any.
+    `released` judges by the rules of the authors' evaluator. The details contain a verdict for each.
     """
 
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:

@@ -1,3 +1,3 @@
-"""Techniques: the vocabulary, how they are found in a program, and the formulas over them."""
+"""Techniques: the vocabulary, their detection in a program, and the formulas over them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How well a detector agrees with reference lists of techniques: precision and recall, a technique at a time."""
+"""Agreement of a detector with reference lists of techniques: precision and recall per technique."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Agreement", "agreement"]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Over programs: how often the detector and the reference name a technique, and how often both do."""
+    """Over programs: how often the detector, the reference and both name a technique."""
 
     technique: str
     detected: int
@@ -19,17 +19,17 @@ class Agreement:
 
     @property
     def precision(self) -> float | None:
-        """Of what the detector names, the share that the reference names too; None if it names it nowhere."""
+        """Return the share of the detector's mentions that the reference shares; None without any mention."""
         return self.both / self.detected if self.detected else None
 
     @property
     def recall(self) -> float | None:
-        """Of what the reference names, the share that the detector finds; None if it names it nowhere."""
+        """Return the share of the reference's mentions that the detector finds; None without any mention."""
         return self.both / self.reference if self.reference else None
 
 
 def agreement(detected: Sequence[Collection[str]], reference: Sequence[Collection[str]]) -> list[Agreement]:
-    """Return the agreement on each technique that either names, the commonest of the reference first, `all` last."""
+    """Return the agreement on each technique that either names, the reference's most common first, `all` last."""
     names = {name for lists in (detected, reference) for each in lists for name in each}
     found = [
         Agreement(

@@ -21,14 +21,14 @@ def union_of(lists: Sequence[Collection[str]]) -> frozenset[str]:
 
 
 def follows(techniques: Collection[str], constraints: Collection[str]) -> bool:
-    """Whether a program uses none of the forbidden techniques (Eq. 2); one without any technique follows."""
+    """Return whether a program uses none of the forbidden techniques (Eq. 2); true without any technique."""
     return not set(techniques) & set(constraints)
 
 
 def new_share(techniques: Sequence[str], human: Collection[str], listed: bool = False) -> float:
     """Return |T minus T-hat| / |T| (Eq. 3), 0 to 1; 0 if there is no technique.
 
-    `listed`: divide by the length of the list as the released code does, in which a name may occur twice.
+    `listed`: divide by the length of the list as the released code does, which may contain duplicates.
     """
     distinct = set(techniques)
     if not distinct:
@@ -52,9 +52,9 @@ def human_divergent(solutions: Sequence[Sequence[str]]) -> float:
 
 
 def human_neogauge(solutions: Sequence[Sequence[str]], constraints: Collection[str]) -> tuple[float, float]:
-    """Return NeoGauge of the human solutions to one problem, each next to the others: the mean, and that of the best.
+    """Return NeoGauge of the human solutions to one problem, each against the others: the mean, and that of the best.
 
-    All of them are accepted, so one that follows the constraints counts its new share, and any other 0.
+    All of them are accepted, so one that follows the constraints scores its new share, and any other 0.
     """
     values = [new_beside(solutions, at) * follows(names, constraints) for at, names in enumerate(solutions)]
     return sum(values) / len(values), max(values)

@@ -1,6 +1,6 @@
-"""A detector without a language model, for Python: what can be seen in a program's syntax tree.
+"""A detector without a language model, for Python, based on the syntax tree of a program.
 
-It knows a part of the vocabulary only (`SEEN`), and serves as a cross-check of the augmenter; it enters no score.
+It knows only a part of the vocabulary (`SEEN`), and serves as a cross-check of the augmenter; it affects no score.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SEEN = frozenset({name for _, name in _STATEMENTS} | set(_CALLS.values()) | {"re
 
 
 def techniques_of(program: str) -> frozenset[str]:
-    """Return the techniques that the syntax of a Python program shows; none if it is no Python."""
+    """Return the techniques that the syntax of a Python program shows; empty if it is not Python."""
     try:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -68,7 +68,7 @@ def techniques_of(program: str) -> frozenset[str]:
 
 
 def _called(node: ast.AST) -> str:
-    """The bare name of what a call calls, or of a decorator."""
+    """Return the bare name that a call or decorator refers to."""
     if isinstance(node, ast.Call):
         node = node.func
         if isinstance(node, ast.Name):

@@ -1,4 +1,4 @@
-"""The 34 techniques of the paper (Appendix D, detection prompt), and how a reviewer's list is read."""
+"""The 34 techniques of the paper (Appendix D, detection prompt), and the parser of a reviewer's list."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ VOCABULARY: tuple[str, ...] = (
 )
 
 MOST = 10
-"""A list of more names is asked for again: the released detection does so, since a reviewer may repeat all of them."""
+"""A longer list is requested again, as in the released detection, since a reviewer may repeat all of the names."""
 
 _ALIASES = {
     "divide and conquer": "divide & conquer",
@@ -64,15 +64,15 @@ _BULLET = re.compile(r"[-*•◦▪·–]|\d{1,2}[.)]\s")
 _SEPARATOR = re.compile(r"\s*[,;/|]\s*")
 _DENIED = re.compile(r"\(\s*(?:not?|none|never|un(?:used|necessary)|absent)\b", re.IGNORECASE)
 _UNUSED = re.compile(r"\b(?:not?|unused|absent|without|avoided)\b.*:[*_]*$", re.IGNORECASE)
-"""A heading of techniques that are not in the program."""
+"""A heading before techniques that are not in the program."""
 
 
 class Unreadable(ValueError):
-    """A reviewer's text from which no list of techniques can be read: the reviewer's fault, never the program's."""
+    """A reviewer's text without a readable list of techniques: the reviewer's fault, never the program's."""
 
 
 class Listed(NamedTuple):
-    """A reviewer's list: the names of the vocabulary in order, doubles included, and what else was listed."""
+    """A reviewer's list: the vocabulary's names in order, with duplicates, and all other entries."""
 
     names: tuple[str, ...]
     unknown: tuple[str, ...] = ()
@@ -81,11 +81,11 @@ class Listed(NamedTuple):
 def read_techniques(text: str) -> Listed:
     """Return the techniques that a reviewer lists.
 
-    Remarks in brackets or after a colon, markup, quotes, apostrophes, the plural and letter case do not matter, nor
-    `and` for `&`. A line may name several, joined by commas or strokes. A line without a bullet is a remark, unless it
-    consists of names. What is not of the vocabulary, or denied (`recursion (not used)`), is dropped, as the released
-    code does. Raises Unreadable if nothing of the vocabulary is listed, and if a heading (`Not used:`) denies
-    what follows.
+    Remarks in brackets or after a colon, markup, quotes, apostrophes, the plural and letter case are ignored, and `and`
+    equals `&`. A line may name several, separated by commas or slashes. A line without a bullet is a remark, unless it
+    consists of names. Entries outside the vocabulary or denied (`recursion (not used)`) are dropped, as in the
+    released code. Raises Unreadable if no name of the vocabulary is listed, and if a heading (`Not used:`) denies
+    the rest.
     """
     found: list[str] = []
     unknown: list[str] = []
