@@ -1,4 +1,4 @@
-"""Metrics that tasks fetch from the Hub by the package evaluate: creval's own in their place, or what is missing."""
+"""Metrics that tasks fetch from the Hub by the package evaluate: creval's replacements, or the missing package."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LOCK = threading.RLock()
 
 @contextmanager
 def adapted_metrics() -> Iterator[None]:
-    """Give what runs meanwhile creval's own metrics where it has them; others are fetched as ever.
+    """Replace metrics by creval's own during the context, if there are any; others are fetched as usual.
 
-    Raises DataError if one cannot be fetched.
+    Raises DataError if a metric cannot be fetched.
     """
     try:
         import evaluate
@@ -49,7 +49,7 @@ def adapted_metrics() -> Iterator[None]:
 
 
 def with_adapters(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a task's own aggregation so that it finds the adapters when it fetches its metric."""
+    """Return a task's own aggregation wrapped so that it finds the adapters when it fetches its metric."""
 
     def adapted(items: Any) -> Any:
         with adapted_metrics():

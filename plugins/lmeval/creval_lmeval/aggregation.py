@@ -17,7 +17,7 @@ from creval_lmeval.shapes import SLOW
 __all__ = ["LmEvalAggregation", "LmEvalError", "MeanError"]
 
 ITERATIONS = 1000
-"""Draws of lm-eval's bootstrap where the task file states none; its command draws 100,000."""
+"""Draws of lm-eval's bootstrap if the task file states none; lm-eval's command draws 100,000."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -26,17 +26,17 @@ class MeanError:
     """The standard error of the mean of independent values, s / sqrt(n); lm-eval's `mean_stderr`."""
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
-        """Return it, None below two values."""
+        """Return the standard error, None below two values."""
         values = np.concatenate([np.asarray(each, np.float64) for each in clusters])
         return None if len(values) < 2 else float(values.std(ddof=1)) / math.sqrt(len(values))
 
     def standard_error(self, clusters: Sequence[Floats]) -> float | None:
-        """Return None: nobody asks how certain an error is."""
+        """Return None: the error of an error is not needed."""
         return None
 
 
 class _OfRecords:
-    """An aggregation over what lm-eval keeps of each document: the values given to `value` are numbers of records."""
+    """An aggregation over lm-eval's records of documents: the values passed to `value` are indices of records."""
 
     def __init__(self, task: str, metric: str, sources: str = "") -> None:
         self._metric = metric
@@ -46,12 +46,12 @@ class _OfRecords:
         self._docs: list[int] = []
 
     def read(self, records: Sequence[ScoreRecord]) -> None:
-        """Take the stored scores that the values stand for."""
+        """Read the stored scores that the values refer to."""
         self._items = [record.details[VALUES][self._metric] for record in records]
         self._docs = [int(record.key.doc) for record in records]
 
     def items(self, clusters: Sequence[Floats]) -> list[Any]:
-        """Return what lm-eval's aggregation is given, in the order of the documents."""
+        """Return the input of lm-eval's aggregation, in the order of the documents."""
         chosen = [int(number) for cluster in clusters for number in cluster]
         return [self._items[number] for number in sorted(chosen, key=self._docs.__getitem__)]
 
@@ -61,7 +61,7 @@ class _OfRecords:
 
 
 class LmEvalAggregation(_OfRecords):
-    """lm-eval's own function over its own values; None if it gives no finite number."""
+    """lm-eval's own function over its own records; None if it gives no finite number."""
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
         """Return the number."""
@@ -81,7 +81,7 @@ class LmEvalError(_OfRecords):
         self._iterations = ITERATIONS if iterations is None else iterations
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
-        """Return it, None where lm-eval has none."""
+        """Return the error, None if lm-eval has none."""
         from lm_eval.api import metrics
 
         items = self.items(clusters)

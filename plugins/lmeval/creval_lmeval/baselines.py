@@ -1,4 +1,4 @@
-"""Baselines of every task of lm-eval: what it calls right, and chance."""
+"""Baselines of every task of lm-eval: the task's target, and chance."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ __all__ = ["AnyText", "Target"]
 
 
 class Target:
-    """Says the target: the text, or the place of the right choice."""
+    """Answers with the target: the text, or the index of the right choice."""
 
     def reply(self, turn: Turn) -> str:
-        """Return it."""
+        """Return the target."""
         target = str(turn.doc.get("target", ""))
         labels = [request.label for request in turn.requests]
-        if labels and target not in labels:  # one text alone is asked for, or the choices are not numbered
+        if labels and target not in labels:  # only one text is requested, or the choices are not numbered
             return labels[0]
         return target
 
 
 class AnyText:
-    """Says one of the texts whose likelihoods are asked for, at random; where a text is to be written, nothing."""
+    """Answers with one of the texts whose likelihoods are requested, at random; with nothing if a text is generated."""
 
     def reply(self, turn: Turn) -> str:
         """Return its label, or a full stop."""

@@ -1,4 +1,4 @@
-"""`creval lmeval ...`: folders of one's own tasks, numbers of groups, task files of creval."""
+"""`creval lmeval ...`: folders of the user's tasks, numbers of groups, task files of creval."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def include(folder: Path, yes: bool) -> None:
 
 
 def use_folder(named: str) -> None:
-    """Allow a folder for `--include-path` of a run, and ask where it is not allowed as it is now. Raises UsageError."""
+    """Allow a folder for `--include-path` of a run, with a question unless it is trusted as is. Raises UsageError."""
     from creval_lmeval.roots import roots
 
     folder = Path(named).resolve()

@@ -1,8 +1,8 @@
-"""Programs that models wrote, run in creval's sandbox: in the place of `code_eval`, which tasks fetch at import.
+"""Run programs from models in creval's sandbox, in place of `code_eval`, which tasks fetch at import.
 
-Stated adapter: `code_eval` runs a candidate and its tests in a subprocess without isolation, for three seconds by the
-clock; here the same text runs in the sandbox, for three seconds of processor time. So these tasks are outside the claim
-that numbers are equal by construction. A task that runs programs in a way of its own is refused.
+Stated adapter: `code_eval` runs a candidate and its tests in a subprocess without isolation, for three seconds of wall
+time; here the same text runs in the sandbox, for three seconds of processor time. So these tasks are excluded from the
+claim that numbers are equal by construction. A task that runs programs in another way is refused.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ __all__ = ["RUNNER", "SECONDS", "CodeEval", "check_unsafe"]
 
 Runner = Callable[[str], bool]
 SECONDS = 3.0
-"""What `code_eval` gives a program."""
+"""The timeout of `code_eval` for a program."""
 RUNNER: ContextVar[Runner | None] = ContextVar("creval_lmeval_runner", default=None)
-"""Runs a program, whether it ends without an error; set while a sample is scored."""
+"""Runs a program and returns whether it ends without an error; set while a sample is scored."""
 
 
 class CodeEval:
-    """Does what `code_eval` does; without a runner, as at the import of a task, nothing passes."""
+    """Replaces `code_eval`; without a runner, as at the import of a task, nothing passes."""
 
     def compute(
         self, references: Sequence[str], predictions: Sequence[Sequence[str]], k: Sequence[int] = (1, 10, 100), **_: Any
     ) -> tuple[dict[str, float], dict[int, list[tuple[int, dict[str, Any]]]]]:
-        """Return pass@k, and what came of each candidate. A program is a candidate and, on the next line, its tests."""
+        """Return pass@k and each candidate's result. A program is a candidate and, on the next line, its tests."""
         runner = RUNNER.get()
         results: dict[int, list[tuple[int, dict[str, Any]]]] = {}
         for number, (tests, candidates) in enumerate(zip(references, predictions, strict=True)):
@@ -53,12 +53,12 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _chance(total: int, right: int, k: int) -> float:
-    """Return the unbiased chance that one of k candidates passes (Chen et al. 2021, arXiv:2107.03374, Eq. 1)."""
+    """Return the unbiased probability that one of k candidates passes (Chen et al. 2021, arXiv:2107.03374, Eq. 1)."""
     return 1.0 if total - right < k else 1.0 - math.comb(total - right, k) / math.comb(total, k)
 
 
 def check_unsafe(name: str, task: Any) -> None:
-    """Raise DataError if a task runs programs by other means than `code_eval`."""
+    """Raise DataError if a task runs programs other than by `code_eval`."""
     if not getattr(task, "UNSAFE_CODE", False):
         return
     listed = getattr(task.config, "metric_list", None) or ()

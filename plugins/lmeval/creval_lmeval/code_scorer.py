@@ -1,4 +1,4 @@
-"""The scorer `lmeval_code`: as `lmeval`, with programs that models wrote in creval's sandbox."""
+"""The scorer `lmeval_code`: like `lmeval`, with programs from models run in creval's sandbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["LmEvalCodeScores"]
 
 @dataclass(frozen=True, slots=True)
 class LmEvalCodeScores:
-    """Scores a document by lm-eval's own metrics; what they run, runs in the sandbox."""
+    """Scores a document by lm-eval's own metrics; programs run in the sandbox."""
 
     task: str
     sources: str = ""

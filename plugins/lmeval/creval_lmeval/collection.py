@@ -17,7 +17,7 @@ class LmEvalTasks:
 
     @property
     def title(self) -> str:
-        """What it is, and of which version."""
+        """Return what the collection is, with its version."""
         found = installed()
         if found is None:
             return f"Tasks of lm-eval, which is not installed: {INSTALL}"
@@ -27,7 +27,7 @@ class LmEvalTasks:
 
     @property
     def folder(self) -> Path:
-        """The cache of task files."""
+        """Return the cache of task files."""
         return cache_folder() / "lmeval"
 
     def tasks(self) -> Sequence[CollectedTask]:
@@ -35,12 +35,12 @@ class LmEvalTasks:
         return [CollectedTask(name, title, "task" if kind == "task" else "suite") for name, title, kind in listed()]
 
     def has(self, name: str) -> bool:
-        """Whether there is a task, group or tag of this name. Raises MissingPartError without lm-eval."""
+        """Return whether there is a task, group or tag of this name. Raises MissingPartError without lm-eval."""
         need_lm_eval()
         return name.partition("::")[0] in known()
 
     def file(self, name: str) -> Path:
-        """Return the file of a task or suite, written now where it is not there."""
+        """Return the file of a task or suite, written first if it is missing."""
         own = need_lm_eval()
         sources = digest_for(name)
         file = own.cache / (sources[:16] or "own") / f"{name.replace('::', '__')}.yaml"

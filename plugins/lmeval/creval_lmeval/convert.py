@@ -1,7 +1,7 @@
-"""A declarative task of lm-eval as a task file of creval alone, and what such a file cannot express.
+"""Convert a declarative task of lm-eval to a task file of creval, and report what the file cannot express.
 
-Read are the task's YAML keys, not its data: Python functions, filters and metrics that creval does not have are reasons
-why there is none. What is written asks the same texts and gives the same numbers on the same answers.
+Only the task's YAML keys are read, not its data: Python functions, filters and metrics that creval lacks prevent a
+conversion. The written file asks the same texts and gives the same numbers on the same answers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MATCH_KEYS = frozenset({"metric", "aggregation", "higher_is_better", "ignore_ca
 
 @dataclass
 class Converted:
-    """The text of a task file, or None and the reasons; `notes` say what is otherwise than in lm-eval."""
+    """The text of a task file, or None and the reasons; `notes` say what differs from lm-eval."""
 
     text: str | None = None
     reasons: list[str] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Converted:
 
 
 def converted(name: str) -> Converted:
-    """Convert a task. Raises UnknownNameError if there is none of this name."""
+    """Convert a task. Raises UnknownNameError if there is no task of this name."""
     lm_eval = need_lm_eval().version
     named = known().get(name)
     if named is None or named.kind != "task":
@@ -63,7 +63,7 @@ def converted(name: str) -> Converted:
 
 
 class _Body:
-    """The keys of a task file, made one after the other; what is missing goes to the reasons."""
+    """The keys of a task file, built one after the other; missing parts are added to the reasons."""
 
     def __init__(self, said: Mapping[str, Any], found: Converted) -> None:
         self._said = said
@@ -117,7 +117,7 @@ class _Body:
         return {**where, **config, **more}
 
     def _text(self, key: str) -> str:
-        """Return a template over the fields, of a template or the name of a field."""
+        """Return a template over the fields, from a template or the name of a field."""
         written = self._said.get(key)
         if not isinstance(written, str):
             self._lacks(f"{key} is no text")
@@ -159,7 +159,7 @@ class _Body:
         }
 
     def _target(self, target: Any, more: dict[str, Any], fixed: bool) -> dict[str, Any]:
-        """Return the field with the right choice; a place in the list counts from 0."""
+        """Return the field with the right choice; an index into the list counts from 0."""
         label = _LABEL.fullmatch(target) if isinstance(target, str) else None
         if type(target) is int:
             if not fixed:

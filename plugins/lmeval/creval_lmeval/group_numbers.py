@@ -1,4 +1,4 @@
-"""Numbers of groups: those of their tasks, joined as lm-eval joins them."""
+"""Numbers of groups: combined from those of their tasks, as lm-eval combines them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from creval_lmeval.roots import known
 __all__ = ["GroupNumber", "group_numbers"]
 
 _Z = 1.959963984540054
-"""Of a 95 % interval."""
+"""For a 95 % interval."""
 
 
 class GroupNumber(NamedTuple):
-    """A number of a group. `stderr` is lm-eval's; the interval is stratified: each task's error by its weight."""
+    """A number of a group. `stderr` is lm-eval's; the interval is stratified: each task's error times its weight."""
 
     group: str
     metric: str
@@ -31,7 +31,7 @@ class GroupNumber(NamedTuple):
 
 
 class _Of(NamedTuple):
-    """What a task gives to a group: its number, its error and how many documents it has."""
+    """The contribution of a task to a group: its number, its error and its number of documents."""
 
     value: float
     error: float | None
@@ -39,7 +39,7 @@ class _Of(NamedTuple):
 
 
 def group_numbers(run: Run) -> list[GroupNumber]:
-    """Return the numbers of all groups of which every task is in a run, inner groups before outer ones."""
+    """Return the numbers of all groups whose tasks are all in a run, inner groups before outer ones."""
     results = [run.result(name) for name in run.tasks]
     own = {str(each["qualified"]).partition("/"): each for each in results}
     tasks = {name: _numbers(each) for (plugin, _, name), each in own.items() if plugin == "lmeval"}
@@ -51,13 +51,13 @@ def group_numbers(run: Run) -> list[GroupNumber]:
 
 
 def _requested(run: Run) -> list[str]:
-    """Return the groups that the run was asked for; a task that is named alone is in none."""
+    """Return the groups that the run requested; a task requested by its own name is in none."""
     names = [str(each).removeprefix("lmeval/") for each in run.manifest["requested"] if str(each).startswith("lmeval/")]
     return [name for name in names if name in known() and known()[name].kind == "group"]
 
 
 def _numbers(result: Mapping[str, Any]) -> Mapping[str, _Of]:
-    """Return a task's metrics over all conditions, with lm-eval's own errors and its count of documents."""
+    """Return a task's metrics over all conditions, with lm-eval's errors and document counts."""
     whole = {each["name"]: each for each in result["metrics"] if each["condition"] is None}
     docs = max((each["n"] for each in whole.values()), default=0)
     found = {}

@@ -1,4 +1,4 @@
-"""Groups of lm-eval: which tasks they hold, and what they change in them."""
+"""Groups of lm-eval: their tasks, and the changes that they make to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GROUP_KEYS = frozenset(
 
 
 class AggregateRule(NamedTuple):
-    """How a group makes one number of its tasks': the mean, weighted by their sizes or not. `filters` None: all."""
+    """How a group combines its tasks' numbers: the mean, weighted by their sizes or not. `filters` None: all."""
 
     metric: str
     weighted: bool = True
@@ -26,7 +26,7 @@ class AggregateRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A task of a group by its full name. `base`: the task that is changed, None if the group itself defines it."""
+    """A task of a group by its full name. `base`: the changed task, None if the group defines the task itself."""
 
     name: str
     base: str | None
@@ -34,13 +34,13 @@ class Member:
 
     @property
     def plain(self) -> bool:
-        """Whether it is the task as it is without the group."""
+        """Return whether the group leaves the task unchanged."""
         return self.base == self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group: its tasks, its groups (each flattened), and how numbers of its tasks are joined."""
+    """A group: its tasks, its groups (each flattened), and how it combines the numbers of its tasks."""
 
     name: str
     version: str
@@ -49,7 +49,7 @@ class Group:
     rules: Sequence[AggregateRule]
 
     def tasks(self) -> list[str]:
-        """Return the full names of all its tasks, those of inner groups too."""
+        """Return the full names of all its tasks, including those of inner groups."""
         return list(dict.fromkeys([*(m.name for m in self.members), *(t for g in self.groups for t in g.tasks())]))
 
     def every(self) -> Iterator[Group]:
@@ -60,9 +60,9 @@ class Group:
 
 
 def read_group(name: str, known: Mapping[str, Named], functions: bool = False) -> Group:
-    """Return a group, or a tag as a group without rules. With `functions` what it overrides may name Python functions.
+    """Return a group, or a tag as a group without rules. With `functions` its overrides may name Python functions.
 
-    Raises UnknownNameError if there is none of this name.
+    Raises UnknownNameError if there is no group or tag of this name.
     """
     found = known.get(name)
     if found is None or found.kind == "task":
@@ -104,7 +104,7 @@ def _group(name: str, said: Mapping[str, Any], outer: Mapping[str, Any], around:
 
 
 def _named_group(name: str, altered: Mapping[str, Any], around: tuple[Any, str, bool]) -> Group:
-    """Return an inner group; its tasks keep their own names where nothing changes them."""
+    """Return an inner group; its tasks keep their names if nothing changes them."""
     known, top, functions = around
     if not altered:
         return read_group(name, known, functions)

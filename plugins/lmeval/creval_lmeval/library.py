@@ -1,6 +1,6 @@
-"""What is taken of lm-eval: its tasks, their documents, requests, filters and metrics. Imports lm-eval when called.
+"""The parts of lm-eval in use: tasks, documents, requests, filters and metrics. Imports lm-eval when called.
 
-A task is loaded with the seeds of lm-eval's command, so that what it draws is drawn alike.
+A task is loaded with the seeds of lm-eval's command, so that its random draws are the same.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ __all__ = ["Chat", "LoadedTask", "Settings", "load_task", "quiet", "task_entry"]
 _SEED, _NUMPY_SEED = 0, 1234
 """lm-eval's default seeds of `random` and NumPy."""
 _FIRST = 128
-"""So many documents' requests are built at first; four times as many whenever more are asked for."""
+"""Number of documents whose requests are built at first; each further step builds four times as many."""
 
 
 class Chat(str):
-    """A conversation in the place of a context: its text is the messages as JSON."""
+    """A conversation in place of a context: its text is the messages as JSON."""
 
     __slots__ = ()
 
     @property
     def messages(self) -> Sequence[Mapping[str, str]]:
-        """The messages; a last one of the assistant is to be continued."""
+        """Return the messages; a final one of the assistant is to be continued."""
         found: Sequence[Mapping[str, str]] = json.loads(self)
         return found
 
 
 class Settings(NamedTuple):
-    """How a task's requests are made: what lm-eval's command takes as options."""
+    """How a task's requests are made: the options of lm-eval's command."""
 
     num_fewshot: int | None = None
     apply_chat_template: bool = False
@@ -57,7 +57,7 @@ class Settings(NamedTuple):
 
 
 class Globals(NamedTuple):
-    """The states of the generators that everybody shares."""
+    """The states of the global random generators."""
 
     python: Any
     numpy: Any
@@ -67,14 +67,14 @@ class Globals(NamedTuple):
         return cls(random.getstate(), np.random.get_state())
 
     def restore(self) -> None:
-        """Put the generators into this state."""
+        """Set the generators to this state."""
         random.setstate(self.python)
         np.random.set_state(self.numpy)
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep lm-eval's progress bars, and its notes on what it does, out of creval's output."""
+    """Keep lm-eval's progress bars, and its log messages, out of creval's output."""
     logger = logging.getLogger("lm_eval")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -97,24 +97,24 @@ class LoadedTask:
 
     @property
     def filters(self) -> Sequence[Any]:
-        """The filter pipelines, each with its name."""
+        """Return the filter pipelines, each with its name."""
         found: Sequence[Any] = self.task._filters
         return found
 
     @property
     def repeats(self) -> int:
-        """How often each request is made."""
+        """Return the number of repeats of each request."""
         return int(getattr(self.task.config, "repeats", 1) or 1)
 
     def requests(self, doc: int, settings: Settings) -> Sequence[Any]:
-        """Return lm-eval's instances of a document, in the order of their places."""
+        """Return lm-eval's instances of a document, in order."""
         built = self._built.get(settings, [])
         if doc >= len(built):
             built = self._built[settings] = self._build(min(len(self.docs), _enough(doc)), settings)
         return built[doc]
 
     def _build(self, count: int, settings: Settings) -> list[list[Any]]:
-        """Build the requests of the first documents: examples are drawn from one stream, one document after another."""
+        """Build the requests of the first documents: examples are drawn from one stream, document by document."""
         task, before = self.task, Globals.now()
         own = task.get_config("num_fewshot")
         chat_template = None
@@ -145,7 +145,7 @@ class LoadedTask:
     def process(
         self, doc: int, kinds: Sequence[str], responses: Sequence[Sequence[Any]]
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield filter and metrics of a document, for each filter. `responses` are those of its requests, in order."""
+        """Yield each filter with a document's metrics. `responses` are those of the document's requests, in order."""
         from lm_eval.api.instance import Instance
 
         content = self.docs[doc]
@@ -159,7 +159,7 @@ class LoadedTask:
             yield pipeline.name, self.task.process_results(content, given)
 
     def aggregation(self, metric: str) -> Callable[[Sequence[Any]], Any]:
-        """Return lm-eval's function that makes one number of a metric's values; the mean where the task names none."""
+        """Return lm-eval's function that aggregates a metric's values; the mean if the task names none."""
         from lm_eval.api.metrics import mean
 
         found: Callable[[Sequence[Any]], Any] = self.task.aggregation().get(metric, mean)
@@ -179,7 +179,7 @@ def _as_chat(messages: Sequence[Mapping[str, str]], add_generation_prompt: bool 
 
 @lru_cache(maxsize=4)
 def _as_text(tokenizer: str) -> Callable[..., str]:
-    """Return what applies the chat template of a tokenizer, as lm-eval does it for one of its own."""
+    """Return the function that applies a tokenizer's chat template, as lm-eval does for one of its own models."""
     from transformers import AutoTokenizer
 
     try:
@@ -215,7 +215,7 @@ def task_entry(name: str) -> Any:
 def load_task(name: str, sources: str = "") -> LoadedTask:
     """Load a task with its documents. `sources`: see `roots`. Raises DataError if its data cannot be loaded.
 
-    A task of a group that changes it is named `GROUP::TASK`.
+    A task that a group changes is named `GROUP::TASK`.
     """
     need_lm_eval()
     root_of(name, sources)
@@ -253,7 +253,7 @@ def _made(name: str) -> Any:
 
 
 def _check_media(name: str, task: Any) -> None:
-    """Raise DataError if a task asks with images or audio."""
+    """Raise DataError if a task uses images or audio."""
     if getattr(task, "MULTIMODAL", False):
         raise DataError(
             "the task asks with images or audio, which creval-lmeval does not send",

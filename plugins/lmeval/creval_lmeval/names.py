@@ -28,7 +28,7 @@ __all__ = [
 
 INSTALL = "pip install 'creval-lmeval[lm-eval]'"
 _FORM = 2
-"""Of the index and of the written task files; raised when either changes."""
+"""Version of the index and of the written task files; increased when either changes."""
 _OLDEST = (0, 4, 13)
 
 
@@ -51,20 +51,20 @@ class Installed(NamedTuple):
 
     @property
     def cache(self) -> Path:
-        """Where the index and the written task files are kept."""
+        """Return the folder of the index and the written task files."""
         where = hashlib.sha256(str(self.tasks).encode()).hexdigest()[:8]
         own = installed_version("creval-lmeval") or "0"
         return cache_folder() / "lmeval" / f"{self.version}-{own}-{_FORM}-{where}"
 
     @property
     def too_old(self) -> bool:
-        """Whether it is older than 0.4.13, which has other parts."""
+        """Return whether it is older than 0.4.13, which has other parts."""
         return tuple(int(each) for each in re.findall(r"\d+", self.version)[:3]) < _OLDEST
 
 
 @cache
 def installed() -> Installed | None:
-    """Return the installed lm-eval, None if there is none; nothing of it is imported."""
+    """Return the installed lm-eval, None if there is none, without importing it."""
     found = importlib.util.find_spec("lm_eval")
     if found is None or not found.submodule_search_locations:
         return None
@@ -73,7 +73,7 @@ def installed() -> Installed | None:
 
 
 def need_lm_eval() -> Installed:
-    """Return the installed lm-eval. Raises MissingPartError if there is none, or one that is too old."""
+    """Return the installed lm-eval. Raises MissingPartError if it is missing or too old."""
     found = installed()
     if found is None:
         raise MissingPartError("tasks of lm-eval need lm-eval, which is not installed", fix=f"Install it: {INSTALL}")
@@ -84,7 +84,7 @@ def need_lm_eval() -> Installed:
 
 
 def names_in(folder: Path, file: Path) -> Mapping[str, Named]:
-    """Return what a folder of tasks holds, by name; read from the index `file`, which is made where it is not there."""
+    """Return the contents of a folder of tasks, by name, from the index `file`, which is built if it is missing."""
     try:
         rows = json.loads(file.read_bytes())
     except (OSError, ValueError):
@@ -94,7 +94,7 @@ def names_in(folder: Path, file: Path) -> Mapping[str, Named]:
 
 
 def lines_in(folder: Path, file: Path) -> Sequence[Sequence[str]]:
-    """Return name, title and `task` or `suite` of what a folder of tasks holds: the flat part of the index."""
+    """Return name, title and `task` or `suite` of a folder's entries: the flat part of the index."""
     flat = file.with_suffix(".tsv")
     if not flat.is_file():
         file.unlink(missing_ok=True)
@@ -103,7 +103,7 @@ def lines_in(folder: Path, file: Path) -> Sequence[Sequence[str]]:
 
 
 def write_index(file: Path, rows: Sequence[Sequence[Any]]) -> None:
-    """Write the index, and before it what a list shows, a line for each name: a list parses no more than that."""
+    """Write a file of one line per name, then the index: a list parses only the first."""
     from creval.plugin.report import write_text
 
     lines = ("\t".join(_shown(Named(*row))) for row in rows)
@@ -119,7 +119,7 @@ def _shown(named: Named) -> tuple[str, str, str]:
 
 
 def _built(folder: Path) -> list[list[Any]]:
-    """Read the YAML files of a folder with lm-eval's own index; functions that they name are not imported."""
+    """Read the YAML files of a folder with lm-eval's own index, without importing the functions that they name."""
     import logging
 
     need_lm_eval()
@@ -144,7 +144,7 @@ def _built(folder: Path) -> list[list[Any]]:
 
 
 def digest_of(folder: Path) -> str:
-    """Return the sha256 (hex) over the files of a folder of tasks that decide what they do: YAML and Python."""
+    """Return the sha256 (hex) over the files of a folder that define its tasks: YAML and Python."""
     found = hashlib.sha256()
     for file in sorted(each for ending in ("*.yaml", "*.yml", "*.py", "*.jinja*") for each in folder.rglob(ending)):
         if file.is_file():

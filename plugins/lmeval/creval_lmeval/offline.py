@@ -1,4 +1,4 @@
-"""Keeps `datasets` off the network where a run is offline."""
+"""Keep `datasets` off the network in an offline run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["offline"]
 
 @contextmanager
 def offline(wanted: bool) -> Iterator[None]:
-    """Let `datasets` and the hub's client use what is here alone, for as long as this lasts."""
+    """Let `datasets` and the hub's client use only local files within the context."""
     if not wanted:
         yield
         return

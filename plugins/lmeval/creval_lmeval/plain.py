@@ -1,4 +1,4 @@
-"""Documents and values of metrics as plain data, which JSON holds."""
+"""Documents and values of metrics as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Return a value as plain data; of what JSON does not know a text says what it is."""
+    """Return a value as plain data; a type unknown to JSON becomes a descriptive text."""
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""What the plugin brings; names only: neither lm-eval nor anything else heavy is imported."""
+"""The components of this plugin, as names only: neither lm-eval nor anything else heavy is imported."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _CHAT = params.flag(condition=True, about="ask in a chat, as lm-eval's --apply_c
 
 @hookimpl
 def creval_task_collection() -> str:
-    """The tasks, by name."""
+    """Return the collection of tasks, as a name."""
     return "creval_lmeval.collection:LmEvalTasks"
 
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Commands under `creval lmeval`."""
+    """Return the commands under `creval lmeval`."""
     return {name: f"creval_lmeval.cli:{name}" for name in ("convert", "groups", "include", "withdraw")}
 
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register what the written task files name."""
+    """Register the components of the written task files."""
     registry.add(
         "source",
         "lmeval",

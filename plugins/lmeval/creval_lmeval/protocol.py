@@ -1,4 +1,4 @@
-"""The protocol `lmeval`: asks the requests that lm-eval makes of a document, once for each repeat."""
+"""The protocol `lmeval`: makes lm-eval's requests for a document, once per repeat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from creval_lmeval.library import Chat, LoadedTask, Settings, load_task
 __all__ = ["LmEvalRequests"]
 
 _MAX_TOKENS = 256
-"""What lm-eval's models for servers take where a task states no limit."""
+"""The default limit of lm-eval's models for servers."""
 _SEED = 1234
 _GENERATE = "generate_until"
 _ROLLING = "loglikelihood_rolling"
@@ -20,9 +20,9 @@ _ROLLING = "loglikelihood_rolling"
 
 @dataclass(frozen=True, slots=True)
 class LmEvalRequests:
-    """Asks what lm-eval asks. Without a chat template a text is continued as it is (`chat_template: none`).
+    """Makes lm-eval's requests. Without a chat template a text is continued unchanged (`chat_template: none`).
 
-    The settings may be varied by conditions. `outcome` has the log-likelihoods, in the order of the requests.
+    The settings may be varied by conditions. `outcome` contains the log-likelihoods, in the order of the requests.
     """
 
     task: str
@@ -36,7 +36,7 @@ class LmEvalRequests:
     sources: str = ""
 
     async def run(self, session: Session) -> None:
-        """Ask all requests of a document: log-likelihoods in one go, then what is to be generated."""
+        """Make all requests of a document: log-likelihoods in one call, then generations."""
         settings = self._settings(session.condition.settings)
         loaded = load_task(self.task, self.sources)
         instances = loaded.requests(int(session.doc.id), settings)
@@ -53,7 +53,7 @@ class LmEvalRequests:
             session.answer(_likeliest(found))
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int | None]:
-        """A document is one call or more."""
+        """Return the expected calls: one or more per document."""
         return 1, 1 if self.output == _GENERATE else None
 
     def _settings(self, varied: Mapping[str, Any]) -> Settings:
@@ -61,7 +61,7 @@ class LmEvalRequests:
         return Settings(**{name: varied.get(name, value) for name, value in own.items()})
 
     async def _likelihoods(self, session: Session, kind: str, asked: Sequence[tuple[int, Any]]) -> dict[int, list[Any]]:
-        """Return log-likelihood and greediness of requests, by their places."""
+        """Return log-likelihood and greediness of requests, by index."""
         requests = []
         for place, each in asked:
             context, text = ("", each.args[0]) if kind == _ROLLING else each.args[:2]
@@ -80,7 +80,7 @@ class LmEvalRequests:
         }
 
     async def _generate(self, session: Session, loaded: LoadedTask, arguments: Sequence[Any]) -> None:
-        """Ask for a text. One that was cut, declined or is empty ends the sample, and is scored all the same."""
+        """Generate a text. A truncated, refused or empty one ends the sample, but is scored all the same."""
         context, given = arguments[0], dict(arguments[1])
         in_chat = isinstance(context, Chat)
         settings = _generation(given, in_chat)
@@ -93,7 +93,7 @@ class LmEvalRequests:
 
 
 def _generation(given: dict[str, Any], in_chat: bool) -> dict[str, Any]:
-    """Return lm-eval's settings of a generation by their names in the protocols, as its models send them."""
+    """Return lm-eval's generation settings by their names in the protocols, as its models send them."""
     given.pop("do_sample", None)
     until = given.pop("until", None)
     stops = [until] if isinstance(until, str) else list(until or ())
@@ -105,5 +105,5 @@ def _generation(given: dict[str, Any], in_chat: bool) -> dict[str, Any]:
 
 
 def _likeliest(found: Mapping[int, Sequence[Any]]) -> str:
-    """Return the place of the likeliest text, of equals the first."""
+    """Return the index of the most probable text, the first one on a tie."""
     return str(max(sorted(found), key=lambda place: found[place][0]))

@@ -1,7 +1,7 @@
-"""Where tasks come from: the installed lm-eval, and folders of the user's own, by consent.
+"""Sources of tasks: the installed lm-eval, and the user's folders, by consent.
 
-A folder's Python files run when a task of it is loaded, so it is included by a command (`creval lmeval include`), which
-notes the digest of its files as trusted. A folder whose files have changed since is left out until it is included anew.
+A folder's Python files run when one of its tasks is loaded, so a command includes it (`creval lmeval include`) and
+records the digest of its files as trusted. A folder whose files have changed is left out until it is included again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOG = logging.getLogger("creval")
 
 
 class Root(NamedTuple):
-    """A folder of tasks of the user's own; `trusted`: its files are those that the user allowed."""
+    """A folder of the user's tasks; `trusted`: its files are those that the user allowed."""
 
     folder: Path
     digest: str
@@ -43,7 +43,7 @@ def roots() -> Sequence[Root]:
 
 
 def include(folder: Path) -> Root:
-    """Trust a folder as it is now, and list it."""
+    """Trust a folder in its current state, and list it."""
     state = State()
     digest = digest_of(folder)
     state.trust(digest, f"tasks of lm-eval in {folder}")
@@ -54,7 +54,7 @@ def include(folder: Path) -> Root:
 
 
 def withdraw(folder: Path) -> bool:
-    """Take a folder out of the list; returns whether it was in it."""
+    """Remove a folder from the list; return whether it was listed."""
     state = State()
     listed = _listed(state)
     _write(state, [each for each in listed if each != str(folder)])
@@ -77,7 +77,7 @@ def _write(state: State, folders: Sequence[str]) -> None:
 
 @lru_cache(maxsize=1)
 def known() -> Mapping[str, Named]:
-    """Return all names: lm-eval's, and over them those of the included folders."""
+    """Return all names: lm-eval's, overridden by those of the included folders."""
     return {name: each for place in _places() for name, each in names_in(*place).items()}
 
 
@@ -101,7 +101,7 @@ def _places() -> Iterator[tuple[Path, Path]]:
 
 
 def digest_for(name: str) -> str:
-    """Return the digest of the included folder that a task is in, "" for a task of lm-eval itself."""
+    """Return the digest of the included folder of a task, "" for a task of lm-eval itself."""
     named = known().get(name.partition("::")[0])
     for root in reversed(roots()):
         if named is not None and named.file and Path(named.file).is_relative_to(root.folder):
@@ -110,7 +110,7 @@ def digest_for(name: str) -> str:
 
 
 def root_of(name: str, sources: str) -> None:
-    """Raise DataError if a task is not of the folder, by its digest, that its task file was written for."""
+    """Raise DataError if a task's folder, by its digest, is not the one for which its task file was written."""
     if digest_for(name) != sources:
         raise DataError(
             "the folder of the task has changed since its task file was written, or is not included",

@@ -15,15 +15,15 @@ from creval_lmeval.shapes import scores_of
 __all__ = ["VALUES", "LmEvalScores"]
 
 VALUES = "values"
-"""The details of a score hold under it what lm-eval's aggregation is given of the document."""
+"""The key in a score's details for the input of lm-eval's aggregation."""
 
 
 @dataclass(frozen=True, slots=True)
 class LmEvalScores:
-    """Scores a document from all repeats of it, as lm-eval's filters take them.
+    """Scores a document from all its repeats, as lm-eval's filters use them.
 
-    The first repeat has the scores, under names such as `exact_match,strict-match`; the others have none, so that a
-    document counts once. A truncated, refused or empty answer is scored as lm-eval scores it; its status stays.
+    The first repeat gets the scores, under names such as `exact_match,strict-match`; the others get none, so that a
+    document counts once. A truncated, refused or empty answer is scored as lm-eval scores it; its status is unchanged.
     """
 
     task: str
@@ -60,7 +60,7 @@ def _responses(items: Sequence[ScorerInput]) -> tuple[list[str], list[list[Any]]
 
 
 def _of_sample(item: ScorerInput) -> list[tuple[str, Any]]:
-    """Return kind and response of each request of a sample, in the order of the requests."""
+    """Return kind and response of each request of a sample, in order."""
     likelihoods = item.outcome.get("likelihoods")
     texts = [_said(call) for call in item.calls if call.role == "target" and call.output is None and call.reply]
     if likelihoods is None:

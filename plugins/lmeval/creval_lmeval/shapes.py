@@ -1,4 +1,4 @@
-"""From the value that lm-eval keeps of a document to scores, and from an aggregation to the metric that equals it."""
+"""Convert lm-eval's value of a document to scores, and an aggregation to an equivalent metric."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LOG2 = math.log(2)
 
 
 def scores_of(name: str, value: Any, aggregation: Callable[..., Any]) -> dict[str, float]:
-    """Return the scores of a document. NaN if the value is no number by itself.
+    """Return the scores of a document. NaN if the value is not a single number.
 
-    Of perplexities a score is the loss (in nats, or in bits a byte), with its weight next to it; of a value that only
-    lm-eval's own aggregation can read, that aggregation of this one document.
+    For perplexities the score is the loss (in nats, or in bits per byte), next to its weight; for a value that only
+    lm-eval's aggregation can read, the aggregation of this one document.
     """
     kind = _kind(aggregation)
     if kind in ("mean", "nanmean"):
@@ -37,7 +37,7 @@ def scores_of(name: str, value: Any, aggregation: Callable[..., Any]) -> dict[st
 
 
 def metric_form(name: str, metric: str, task: str, aggregation: Callable[..., Any]) -> dict[str, Any]:
-    """Return how a metric of creval is made of those scores, so that it equals lm-eval's number."""
+    """Return the metric of creval over those scores that equals lm-eval's number."""
     kind = _kind(aggregation)
     if kind in ("mean", "nanmean"):
         return {}
@@ -47,12 +47,12 @@ def metric_form(name: str, metric: str, task: str, aggregation: Callable[..., An
         return {"aggregate": "perplexity", "weight": WEIGHT + name}
     if kind == "bits_per_byte":
         return {"weight": WEIGHT + name}
-    slow = metric in SLOW  # resampling a corpus a thousand times takes minutes
+    slow = metric in SLOW  # a thousand resamples of a corpus take minutes
     return {"aggregate": {"lmeval": {"task": task, "metric": name}}, **({"ci": "none"} if slow else {})}
 
 
 def error_form(name: str, task: str, aggregation: Callable[..., Any]) -> dict[str, Any] | None:
-    """Return how lm-eval's own standard error of a metric is made; None where lm-eval has none."""
+    """Return the metric for lm-eval's standard error; None if lm-eval has none."""
     from lm_eval.api.metrics import stderr_for_metric
 
     if _kind(aggregation) == "mean":
@@ -63,7 +63,7 @@ def error_form(name: str, task: str, aggregation: Callable[..., Any]) -> dict[st
 
 
 def _kind(aggregation: Callable[..., Any]) -> str:
-    """Return the name of one of lm-eval's own aggregations that creval has too, else ""."""
+    """Return the name of an lm-eval aggregation that creval has too, else ""."""
     from lm_eval.api import metrics
 
     names: Sequence[str] = ("mean", "nanmean", "perplexity", "weighted_perplexity", "bits_per_byte")

@@ -1,4 +1,4 @@
-"""The source `lmeval`: the documents of a task, with what it calls right."""
+"""The source `lmeval`: the documents of a task, with their targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["open_lmeval"]
 
 
 def open_lmeval(task: str, lm_eval: str, *, base: Path, options: DataOptions, sources: str = "") -> Rows:
-    """Return a row for each document: `doc`, as far as it is plain data, and `target`. Raises DataError."""
+    """Return a row for each document: `doc`, reduced to plain data, and `target`. Raises DataError."""
     found = need_lm_eval()
     if found.version != lm_eval:
         raise DataError(
@@ -36,7 +36,7 @@ def open_lmeval(task: str, lm_eval: str, *, base: Path, options: DataOptions, so
 
 
 def _target(task: Any, doc: Any) -> Any:
-    """Return what a task calls right of a document: a text, or the place of a choice; "" where it says none."""
+    """Return a document's target: a text, or the index of a choice; "" if the task has none."""
     try:
         found = task.doc_to_text(doc) if getattr(task, "multiple_input", 0) else task.doc_to_target(doc)
     except Exception:  # a task's own code; only the ceiling reads it

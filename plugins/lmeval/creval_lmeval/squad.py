@@ -1,7 +1,7 @@
-"""SQuAD 2.0's own metric, in the place of `squad_v2`, which the task fetches for each of its numbers.
+"""SQuAD 2.0's metric, in place of `squad_v2`, which the task fetches for each of its numbers.
 
 Stated adapter: the rules are those of the official script (Rajpurkar et al. 2018, arXiv:1806.03822). Rows are counted
-by their place, so that a document that is drawn twice counts twice.
+by position, so that a document that is drawn twice counts twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SIGNS = frozenset(string.punctuation)
 
 
 class _Row(NamedTuple):
-    """Exact match and F1 of an answer, how probable "no answer" is, whether there is one, and what was said."""
+    """Exact match and F1, the probability of "no answer", whether there is an answer, and the prediction."""
 
     exact: float
     f1: float
@@ -29,7 +29,7 @@ class _Row(NamedTuple):
 
 
 class SquadV2:
-    """Does what `squad_v2` does."""
+    """Replaces `squad_v2`."""
 
     def compute(
         self,
@@ -58,7 +58,7 @@ def _row(prediction: Mapping[str, Any], reference: Mapping[str, Any]) -> _Row:
 
 
 def _normal(text: str) -> str:
-    """Return a text in small letters without punctuation, articles and further blanks."""
+    """Return a text in lower case without punctuation, articles and extra spaces."""
     bare = "".join(sign for sign in text.lower() if sign not in _SIGNS)
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
@@ -74,7 +74,7 @@ def _f1(golden: Sequence[str], said: Sequence[str]) -> float:
 
 
 def _averages(prefix: str, rows: Sequence[_Row], threshold: float) -> dict[str, float]:
-    """Return means in percent; above the threshold "no answer" is what was said."""
+    """Return means in percent; above the threshold the prediction is "no answer"."""
 
     def mean(name: str) -> float:
         values = [float(not row.answerable) if row.none > threshold else getattr(row, name) for row in rows]

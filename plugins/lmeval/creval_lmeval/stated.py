@@ -1,4 +1,4 @@
-"""Which numbers a group has, by what the files of its tasks state: no task is loaded, no function of one imported."""
+"""The numbers of a group that its tasks' files state: no task is loaded, and no function of one imported."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from creval_lmeval.roots import known
 __all__ = ["stated_numbers"]
 
 _PLAIN = frozenset({"acc", "acc_norm", "exact_match"})
-"""Metrics that a task has under this name wherever it states them."""
+"""Metrics that any task which states them has under this name."""
 _DEFAULTS = {"multiple_choice": ("acc", "acc_norm"), "loglikelihood": ("acc",), "generate_until": ("exact_match",)}
 
 
 def stated_numbers(group: Group) -> Iterator[tuple[str, bool]]:
     """Yield the metrics, with their filters, that every task of a group has, and whether sizes of tasks weight them.
 
-    Left out is what only running a task shows: `creval lmeval groups` has the numbers of those groups too.
+    Metrics that only running a task reveals are left out: `creval lmeval groups` has those numbers too.
     """
     members = {member.name: member for each in group.every() for member in each.members}
     if not group.rules or not members:
@@ -34,7 +34,7 @@ def stated_numbers(group: Group) -> Iterator[tuple[str, bool]]:
 
 
 def _stated(member: Member) -> Set[str]:
-    """Return the plain metrics of a task, each with a filter, that its file and its group state; none of a program."""
+    """Return the plain metrics of a task, each with a filter, that its file and group state; none for programs."""
     from lm_eval.tasks._yaml_loader import load_yaml
 
     said: Mapping[str, Any] = member.overrides

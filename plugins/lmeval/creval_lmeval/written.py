@@ -21,17 +21,17 @@ __all__ = ["suite_text", "task_text", "version_of"]
 
 _SOURCE = {"url": "https://github.com/EleutherAI/lm-evaluation-harness"}
 _HITS = ("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match")
-"""Metrics of which lm-eval's own rules give 0 or 1."""
+"""Metrics that are 0 or 1 by lm-eval's rules."""
 
 
 def version_of(stated: Any, lm_eval: str) -> str:
-    """Return a semantic version of what lm-eval calls a task's version, with lm-eval's own behind it."""
+    """Return a semantic version from lm-eval's version of a task, followed by that of lm-eval."""
     numbers = [str(int(each)) for each in re.findall(r"\d+", str(stated))[:3]]
     return f"{'.'.join([*numbers, '0', '0', '0'][:3])}+lm-eval.{lm_eval}"
 
 
 def task_text(name: str, sources: str = "") -> str:
-    """Return the task file of a task. Its documents are loaded: which metrics there are is known by trying one."""
+    """Return the task file of a task. Its documents are loaded, since only a trial reveals the metrics."""
     lm_eval = need_lm_eval().version
     loaded = load_task(name, sources)
     own = {"task": name, **({"sources": sources} if sources else {})}
@@ -60,7 +60,7 @@ def task_text(name: str, sources: str = "") -> str:
 
 
 def _parity(name: str, lm_eval: str) -> dict[str, Any]:
-    """Return what the task was held against, by the table that `tools/lmeval_parity.py` wrote."""
+    """Return the parity of a task, from the table that `tools/lmeval_parity.py` wrote."""
     held = json.loads(Path(__file__).with_name("parity.json").read_text(encoding="utf-8"))
     if held["lm_eval"] == lm_eval and name in held["tasks"]:
         return {"against": f"lm-eval {lm_eval} on made-up data and one server", **held["tasks"][name]}
@@ -68,7 +68,7 @@ def _parity(name: str, lm_eval: str) -> dict[str, Any]:
 
 
 def _asks_alone(loaded: LoadedTask, output: str) -> bool:
-    """Whether all requests of a document are of the task's own kind."""
+    """Return whether all requests of a document are of the task's own kind."""
     from creval_lmeval.library import Settings
 
     kinds = {each.request_type for each in loaded.requests(0, Settings())}
@@ -76,7 +76,7 @@ def _asks_alone(loaded: LoadedTask, output: str) -> bool:
 
 
 def _metrics(loaded: LoadedTask, own: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the metrics, filter by filter, each followed by lm-eval's standard error where it has one."""
+    """Return the metrics, filter by filter, each followed by lm-eval's standard error if there is one."""
     found: list[dict[str, Any]] = []
     directions = loaded.task.higher_is_better()
     for pipeline in loaded.filters:
@@ -108,7 +108,7 @@ def _with_sources(form: Mapping[str, Any], own: Mapping[str, str]) -> dict[str, 
 
 
 def _names(loaded: LoadedTask) -> Sequence[str]:
-    """Return the names of a task's metrics: what it gives for an empty answer to its first document, or lists."""
+    """Return the names of a task's metrics: those for an empty answer to its first document, or those it lists."""
     from creval_lmeval.library import Settings
 
     listed = list(getattr(loaded.task, "_metric_fn_list", None) or loaded.task.aggregation())
@@ -145,7 +145,7 @@ def suite_text(name: str) -> str:
 
 
 def _entries(group: Group) -> Iterator[str | dict[str, str]]:
-    """Yield the tasks of a group; a group in it that nothing changes is a suite, which has its own numbers."""
+    """Yield the tasks of a group; an unchanged inner group is a suite with its own numbers."""
     yield from dict.fromkeys(f"lmeval/{member.name}" for member in group.members)
     for inner in group.groups:
         if inner.name in known() and read_group(inner.name, known()) == inner:
