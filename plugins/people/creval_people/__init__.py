@@ -1,3 +1,3 @@
-"""People as models: seats at which they answer, the screens they see, and answers from spreadsheets."""
+"""People as models: seats for their answers, their screens, and answers from spreadsheets."""
 
 from __future__ import annotations

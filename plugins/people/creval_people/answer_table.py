@@ -1,4 +1,4 @@
-"""Answers that people gave on paper or in a survey: a spreadsheet with a row for each answer."""
+"""Answers from people on paper or in a survey: a spreadsheet with a row for each answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AnswerTable:
 
     @property
     def docs(self) -> list[str]:
-        """Every doc that anybody answered."""
+        """Return every doc with an answer."""
         return list(dict.fromkeys(doc for own in self.answers.values() for doc in own))
 
 
@@ -77,7 +77,7 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
 
 
 def _rows(rows: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
-    """Yield the rows below the heading. Raises DataError if one is no CSV."""
+    """Yield the rows below the heading. Raises DataError if a row is not CSV."""
     number = 1
     while True:
         number += 1

@@ -65,9 +65,9 @@ def participant_names(given: Sequence[str]) -> list[str]:
 def play_together(tasks: Sequence[str], names: Sequence[str], options: RunOptions, given: SeatOptions) -> int:
     """Serve a page for each participant until all are done or Ctrl-C, and return the exit code.
 
-    `given` holds for all of them, but for the name; with a port other than 0 the pages have this one and those after
-    it. The run of each is in `options.output`, under the participant's name. One that was begun is resumed, one that
-    is done is left as it is; so the same command may be given again.
+    `given` applies to all of them, except for the name; with a port other than 0 the pages use this one and those after
+    it. Each run is in `options.output`, under the participant's name. A started run is resumed, a finished
+    one is left unchanged; so the same command may be repeated.
     """
     folder = options.output
     assert folder is not None
@@ -113,7 +113,7 @@ def _participant(stack: ExitStack, tasks: Sequence[str], options: RunOptions, gi
 
 
 def _wait(people: Sequence[_Participant], show_results: bool) -> None:
-    """Let every participant answer in a thread of their own, until all have ended. Raises KeyboardInterrupt.
+    """Let every participant answer in a separate thread, until all have ended. Raises KeyboardInterrupt.
 
     It waits for events: a `join` that Ctrl-C interrupts marks its thread as ended.
     """

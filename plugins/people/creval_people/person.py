@@ -24,8 +24,8 @@ _SPEAKERS = {"system": "Instructions", "user": "Question", "assistant": "Your an
 class PersonProvider:
     """A `Provider` that lets a person answer at a seat (a terminal, a web page).
 
-    The task's screen for the role decides what is shown; where there is none, the messages are shown unchanged.
-    `latency` is the seconds that the person took. When the person stops, the run is interrupted as by Ctrl-C: the
+    The task's screen for the role decides what is shown; without one, the messages are shown unchanged.
+    `latency` is the person's time in seconds. When the person stops, the run is interrupted as by Ctrl-C: the
     current sample is not written, and the run can be resumed.
     """
 
@@ -53,7 +53,7 @@ class PersonProvider:
         return Reply((Completion(text),), latency=perf_counter() - start, model=model, cost=0.0)
 
     async def close(self) -> None:
-        """The seat belongs to whoever set it up."""
+        """Do nothing: the creator of the seat closes it."""
 
     def _screen(self, request: GenerateRequest) -> Screen | None:
         if self._screens is None:
@@ -65,7 +65,7 @@ class PersonProvider:
 
 
 def messages_view(request: GenerateRequest) -> View:
-    """Return the view of any task: the conversation as it stands, and a free answer."""
+    """Return the view of any task: the conversation, and a free answer."""
     key = request.origin.key
     received = [message for message in request.messages if message.role != "assistant"]
     alone = len(received) == len(request.messages) == 1
@@ -94,7 +94,7 @@ async def _interrupt() -> NoReturn:
     """Stop the run as Ctrl-C does.
 
     Raised from within a task, KeyboardInterrupt tears the event loop down in the middle; the signal lets the loop
-    cancel its tasks in order. Where no loop of the main thread listens to it, the exception has to do.
+    cancel its tasks in order. If no loop of the main thread handles it, raise the exception.
     """
     if threading.current_thread() is threading.main_thread():
         signal.raise_signal(signal.SIGINT)
@@ -105,7 +105,7 @@ async def _interrupt() -> NoReturn:
 def person(model: str, options: ProviderOptions) -> PersonProvider:
     """Component `human`: a person called `model` (1 to 64 letters, digits, dots, dashes, underscores).
 
-    Raises UsageError for another name, and if several questions would be asked at once.
+    Raises UsageError for another name, and if several questions would be shown at once.
     """
     if not _NAME.fullmatch(model):
         raise UsageError(

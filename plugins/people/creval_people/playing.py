@@ -1,4 +1,4 @@
-"""A run that a person answers at one seat: begun, resumed, and ended with words to the person."""
+"""A run that a person answers at one seat: start, resume, and a closing text for the person."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ RUNS = Path("runs")
 
 @dataclass(frozen=True, slots=True)
 class SeatOptions:
-    """Who answers, in which role, and where: at the terminal, or on a web page (with its port, 0 for any, and host).
+    """The person, the role, and the seat: the terminal, or a web page (with its port, 0 for any, and host).
 
-    `model` answers where the person's role is another than the target. `show_results`: the page shows metrics and
+    `model` answers if the person's role is not the target. `show_results`: the page shows metrics and
     scores at its end.
     """
 
@@ -54,7 +54,7 @@ class SeatOptions:
     show_results: bool = False
 
     def models(self) -> tuple[str, dict[str, str]]:
-        """Return the target's model and those of other roles. Raises UsageError if role or model is missing."""
+        """Return the target's model and the models of other roles. Raises UsageError if role or model is missing."""
         person = f"human/{self.name}"
         if self.role == TARGET and self.model is None:
             return person, {}
@@ -69,9 +69,9 @@ class SeatOptions:
 
 @dataclass(frozen=True, slots=True)
 class _OpenSeat:
-    """A seat that is set up: what counts the samples, and how the last words are shown.
+    """An open seat: the counter of samples, and the function that shows the closing text.
 
-    `piped`: the seat reads lines that nobody types at a terminal.
+    `piped`: the seat reads lines from a pipe, not from a terminal.
     """
 
     seat: Seat
@@ -96,7 +96,7 @@ def play_new(tasks: Sequence[str], options: RunOptions, given: SeatOptions) -> i
 
 
 def play_again(folder: Path, given: SeatOptions | None = None, resuming: Consents | Resuming | None = None) -> int:
-    """Resume a run that a person began, and return the exit code. Raises UsageError for a run of a model."""
+    """Resume a run of a person, and return the exit code. Raises UsageError for a run of a model."""
     with _open(replace(given or SeatOptions(""), name=_person_of(folder))) as place:
         return _end(folder, place, lambda: resume(folder, place.progress, place.seat, **(resuming or {})))
 
@@ -118,7 +118,7 @@ def _open(given: SeatOptions) -> Iterator[_OpenSeat]:
 
 
 def _end(folder: Path, place: _OpenSeat, work: Callable[[], Finished]) -> int:
-    """Run, print the results and the last words, and show them where the person sits."""
+    """Run, print the results and the closing text, and show them at the person's seat."""
     try:
         finished = work()
     except KeyboardInterrupt:
@@ -141,7 +141,7 @@ def _end(folder: Path, place: _OpenSeat, work: Callable[[], Finished]) -> int:
 
 
 def closing_of(finished: Finished, show_results: bool) -> Closing:
-    """Return the last page: thanks, and with `show_results` what the screens say about the scores, and the metrics."""
+    """Return the last page: thanks, and with `show_results` the screens' texts about the scores, and the metrics."""
     if not show_results:
         return Closing("All done. Thank you.", ["Your answers are saved."])
     rows = [
@@ -154,7 +154,7 @@ def closing_of(finished: Finished, show_results: bool) -> Closing:
 
 
 def new_folder(name: str, tasks: Sequence[str]) -> Path:
-    """Return a run folder known before the run begins, so that who stops early can be told how to resume."""
+    """Return a run folder in advance, so that a person who stops early can see how to resume."""
     words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S%z}-human_{name}-{'+'.join(tasks)}"
     return RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
 

@@ -14,5 +14,5 @@ __all__ = ["creval_components"]
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the provider. The commands `play` and `score-file` are named by the root command of creval itself."""
+    """Register the provider. The commands `play` and `score-file` are in the core's list of commands."""
     registry.add("provider", "human", "creval_people.person:person", "a person answers: human/NAME")

@@ -1,4 +1,4 @@
-"""Runs of people who answered on paper or in a survey: each over the docs of their rows in a table."""
+"""Runs of people from a table of answers on paper or in a survey: each over the docs of their rows."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["PersonResult", "TableSeat", "score_table"]
 
 
 class TableSeat:
-    """A `Seat` that gives the answers of one person by doc: a text, of several words one per line.
+    """A `Seat` that returns the answers of one person by doc: a text, with one line per word if there are several.
 
-    An empty text is an empty answer. Raises RunError for a view of anything but one doc.
+    An empty text is an empty answer. Raises RunError for a view of no doc or several.
     """
 
     def __init__(self, answers: Mapping[str, str]) -> None:
         self._answers = dict(answers)
 
     async def ask(self, view: View) -> str | None:
-        """Return what the person wrote to the doc of the view."""
+        """Return the person's answer to the doc of the view."""
         parts = view.sample.split("\x1f")
         if len(parts) < 2 or parts[1] not in self._answers or view.options:
             raise RunError(f"there is no answer to {view.title!r} in the table", fix="Play this task instead.")
@@ -33,7 +33,7 @@ class TableSeat:
 
 @dataclass(frozen=True, slots=True)
 class PersonResult:
-    """One participant's run: the name, how many docs were answered, and the run."""
+    """One participant's run: the name, the number of answered docs, and the run."""
 
     person: str
     answered: int

@@ -1,4 +1,4 @@
-"""How people see tasks: the screens of plugins, wordings for people, and what is said at the end."""
+"""Screens of tasks for people: those of plugins, wordings for people, and closing texts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from creval.plugin.screens import Screen, View
 __all__ = ["FindScreen", "WordingScreen", "closing_words", "screen_name", "screens_of"]
 
 FindScreen = Callable[[str, str], Screen | None]
-"""Task name, role -> the screen for it, None if there is none and the messages are shown."""
+"""Maps task name and role to the screen; None if there is none and the messages are shown."""
 
 
 def screen_name(task: Task, registry: Registry, role: str = TARGET) -> str | None:
-    """Return the qualified name of the screen that serves a role of the task, None if there is none.
+    """Return the qualified name of the screen for a role of the task, None if there is none.
 
-    It has the name of the task's protocol, or for another role than the target that of the first scorer which asks it.
+    It has the name of the task's protocol; for a role other than the target, that of the first scorer that uses it.
     """
     asking = [ref for ref in task.score if role in registry.get("scorer", ref.name).asking(ref.parameters).roles]
     asked = task.protocol if role == TARGET else next(iter(asking), None)
@@ -54,10 +54,10 @@ def screens_of(run: RunTasks) -> FindScreen:
 
 
 class WordingScreen:
-    """A `Screen` of a task with `human:`: its wording, and a box for each word where it asks for words.
+    """A `Screen` of a task with `human:`: its wording, and a box for each word if it asks for words.
 
-    Words become the JSON list that a model is asked for (a single one stays as it is), so that the task's own parsers
-    read people and models alike.
+    Words become the JSON list that a model is asked for (a single one is unchanged), so that the task's parsers
+    handle people and models alike.
     """
 
     def __init__(self, task: Task) -> None:
@@ -81,7 +81,7 @@ class WordingScreen:
         )
 
     def answer(self, value: str) -> str:
-        """Return the text that a model would have written: of several words (a line each) a JSON list."""
+        """Return the text as a model would write it: several words (one per line) become a JSON list."""
         if self._human.words < 2:
             return value.strip()
         words = [word.strip() for word in value.splitlines() if word.strip()]
@@ -93,7 +93,7 @@ class WordingScreen:
 
 
 def closing_words(path: Path) -> list[str]:
-    """Return what the screens of a finished run say about its scores; tasks of one screen are judged together."""
+    """Return the screens' texts about the scores of a finished run; tasks of one screen are combined."""
     folder = RunFolder.open(path)
     plugins = load_plugins()
     groups: dict[str, list[Task]] = {}

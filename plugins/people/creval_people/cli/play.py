@@ -1,4 +1,4 @@
-"""`creval play TASK...`: a person answers; the run is like any other, its model is `human/NAME`."""
+"""`creval play TASK...`: a person answers; the model of the run is `human/NAME`."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _many(number: int, what: str) -> str:
 
 
 def _write(path: Path, results: Sequence[PersonResult], separator: str) -> Path:
-    """Write a row per participant, with the separator that the file had and the decimal sign that goes with it."""
+    """Write a row per participant, with the file's separator and the matching decimal sign."""
     from creval.plugin.report import write_text
 
     heads, rows = _rows(results)

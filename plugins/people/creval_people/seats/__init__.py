@@ -1,3 +1,3 @@
-"""Where people answer: the terminal and the web page."""
+"""Seats of people: the terminal and the web page."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the web page shows, and the answer that is waited for. Lives in the event loop of the web server."""
+"""State of the web page, and the pending answer. Used in the event loop of the web server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 
 class Board:
-    """Holds the page's state with a version, so that pages can wait for the next one."""
+    """The page's state with a version, so that pages can wait for the next one."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self.version = 1
@@ -40,14 +40,14 @@ class Board:
         self._given_up = False
 
     def show(self, state: dict[str, Any]) -> None:
-        """Show something new."""
+        """Replace the state."""
         self.version += 1
         self.state = state
         self._changed.set()
         self._changed = asyncio.Event()
 
     async def newer(self, version: int, seconds: float) -> dict[str, Any]:
-        """Return the state with its version, at once where it is another than `version`, else after some seconds."""
+        """Return the state with its version, at once if it differs from `version`, else after some seconds."""
         self.visited = True
         if version == self.version:
             try:
@@ -80,11 +80,11 @@ class Board:
         answer.set_result(value)
 
     def stop(self, number: Any) -> None:
-        """Take the wish to stop from a page. Raises Refused."""
+        """Take a request to stop from a page. Raises Refused."""
         self._open(number)[0].set_result(None)
 
     def give_up(self) -> None:
-        """End the question that is waited for without an answer, and every later one: the run may be between two."""
+        """End the pending question, and every later one, without an answer: the run may be between two questions."""
         self._given_up = True
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(None)
@@ -97,7 +97,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The last words on the page: a title, sentences, and a table of results (rows of as many texts as columns)."""
+    """The closing text on the page: a title, sentences, and a table of results (rows of as many texts as columns)."""
 
     title: str
     lines: Sequence[str] = ()
@@ -106,7 +106,7 @@ class Closing:
 
 
 def opening_state(person: str) -> dict[str, Any]:
-    """The page before the first question."""
+    """Return the page before the first question."""
     return {"phase": "opening", "person": person}
 
 
@@ -118,7 +118,7 @@ def _data_url(part: MediaPart) -> str:
 
 
 def ask_state(view: View, number: int, person: str, progress: tuple[int, int], notice: str) -> dict[str, Any]:
-    """The page with a question. `number` distinguishes questions, `progress` is (samples done, samples in all)."""
+    """Return the page with a question. `number` identifies it, `progress` is (samples done, samples in all)."""
     blocks = markdown_blocks(view.reading) if view.markdown else text_blocks(view.reading)
     return {
         "phase": "ask",
@@ -149,7 +149,7 @@ def ask_state(view: View, number: int, person: str, progress: tuple[int, int], n
 
 
 def closing_state(person: str, closing: Closing) -> dict[str, Any]:
-    """The page at the end."""
+    """Return the page at the end."""
     return {
         "phase": "closing",
         "person": person,

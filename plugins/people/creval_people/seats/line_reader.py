@@ -1,4 +1,4 @@
-"""Lines from a terminal or pipe, awaited without delaying the end of the program."""
+"""Lines from a terminal or pipe, read without delaying the end of the program."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LONGEST = 1_000_000
 class LineReader:
     """Reads lines from a file descriptor.
 
-    The descriptor is read in a daemon thread of its own: a thread of the executor would be waited for at the end, and
-    one inside `sys.stdin` would hold its lock; both would hang an interrupted program until a key is pressed.
+    A daemon thread reads the descriptor: the program would wait at its end for a thread of the executor, and
+    a thread inside `sys.stdin` would hold its lock; both would hang an interrupted program until a key is pressed.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -28,7 +28,7 @@ class LineReader:
     async def line(self) -> str | None:
         """Return the next line without its end, None at the end of input.
 
-        Safe to cancel: a line that arrives later is what the next call returns.
+        Safe to cancel: the next call returns a line that arrives later.
         """
         if self._pending is None:
             self._pending = Future()
@@ -41,7 +41,7 @@ class LineReader:
     def _read(self, answer: Future[str | None]) -> None:
         try:
             answer.set_result(self._next())
-        except OSError:  # a terminal that was closed is an end of input
+        except OSError:  # a closed terminal counts as the end of input
             answer.set_result(None)
 
     def _next(self) -> str | None:

@@ -1,7 +1,7 @@
 """Markdown as plain blocks, from which a web page builds text nodes.
 
-A guidebook may be written by a model or come from a third party: it never reaches the page as HTML. Read are headings,
-lists with levels, rules, paragraphs, bold text and code words; everything else stays as it is written.
+A guidebook may be written by a model or come from a third party: it never reaches the page as HTML. The parser knows
+headings, nested lists, rules, paragraphs, bold text and code words; everything else is left unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DEEPEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Words of one style."""
+    """Text in one style."""
 
     text: str
     style: Style = ""
@@ -45,12 +45,12 @@ class Block:
 
 
 def text_blocks(text: str) -> list[Block]:
-    """Return plain text as one block that keeps its lines."""
+    """Return plain text as one block with its line breaks."""
     return [Block("plain", 0, (Span(text),))]
 
 
 def markdown_blocks(text: str) -> list[Block]:
-    """Read markdown. Every word of the text is in some block, except the marks that were read."""
+    """Parse Markdown. The blocks contain the whole text, except the parsed marks."""
     found: list[tuple[Kind, int, list[str]]] = []
     indents: list[int] = []
     joins = False
@@ -63,7 +63,7 @@ def markdown_blocks(text: str) -> list[Block]:
             found[-1][2].append(content)
             continue
         if kind == "paragraph" and line[:1].isspace() and found and found[-1][0] == "item":
-            found[-1][2].append(content)  # an indented line after a blank one still belongs to its item
+            found[-1][2].append(content)  # an indented line after a blank one belongs to its item
             joins = True
             continue
         found.append((kind, level, [content] if content else []))
@@ -72,7 +72,7 @@ def markdown_blocks(text: str) -> list[Block]:
 
 
 def _read(line: str, indents: list[int]) -> tuple[Kind, int, str]:
-    """Return kind, level and content of one line; `indents` are those of the list items that are open."""
+    """Return kind, level and content of one line; `indents` are those of the open list items."""
     if _RULE.fullmatch(line):
         return "rule", 0, ""
     if heading := _HEADING.fullmatch(line.rstrip()):
@@ -91,7 +91,7 @@ def _read(line: str, indents: list[int]) -> tuple[Kind, int, str]:
 
 
 def _runs(text: str) -> tuple[Span, ...]:
-    """Split off **bold** and `code`; a mark without its partner stays as it is."""
+    """Split off **bold** and `code`; an unpaired mark is left unchanged."""
     runs: list[Span] = []
     for part, bold in _paired(text, "**"):
         if bold:
@@ -103,6 +103,6 @@ def _runs(text: str) -> tuple[Span, ...]:
 
 def _paired(text: str, mark: str) -> Sequence[tuple[str, bool]]:
     parts = text.split(mark)
-    if len(parts) % 2 == 0:  # the last mark has no partner
+    if len(parts) % 2 == 0:  # the last mark is unpaired
         parts[-2:] = [f"{parts[-2]}{mark}{parts[-1]}"]
     return [(part, index % 2 == 1) for index, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""Paints a view on a terminal: text in pages, the past steps, numbered choices."""
+"""Paint a view on a terminal: text in pages, the past steps, numbered choices."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["Painting", "Status", "paint"]
 
 WIDE = 110
 """From this width on the text is next to the choices, not above them."""
-_LEAST = 5  # lines of text that are worth a frame of their own
-_FOOT = 3  # notice, prompt, and the line that the cursor goes to
+_LEAST = 5  # fewest lines of text in a separate frame
+_FOOT = 3  # notice, prompt, and the line of the cursor
 _FRAME = 2
 _TO_TEXT = Text("The terminal is too small for text and choices: + shows the text.", style="dim")
 _TO_CHOICES = Text("Enter shows the choices.", style="dim")
@@ -30,7 +30,7 @@ _TO_CHOICES = Text("Enter shows the choices.", style="dim")
 class Status:
     """What the screen shows besides a view: the person, the progress, a notice, and the page of the text (from 0).
 
-    `text_alone`: on a terminal too small for both, show the text and not the choices (without choices it always is).
+    `text_alone`: on a terminal too small for both, show the text and not the choices (always so without choices).
     """
 
     person: str = ""
@@ -81,7 +81,7 @@ def paint(view: View, status: Status, console: Console) -> Painting:
     if room >= min(_LEAST, needed):
         book, page = _book(view, status, console, (width, room))
         return Painting(Group(head, book, side, *_notice(status)), page, cramped=False)
-    if free - _FRAME < _LEAST:  # not even the text alone has room: it needs the lines of the goal
+    if free - _FRAME < _LEAST:  # not even the text fits: it needs the lines of the goal
         head = _title(view, status)
         free = height - _height(console, head, width) - _FOOT
     book, page = _book(view, status, console, (width, free - _FRAME))
@@ -95,7 +95,7 @@ def _notice(status: Status) -> list[RenderableType]:
 
 
 def _text_lines(view: View, console: Console, width: int) -> list[list[Segment]]:
-    """Return the text as the lines that a frame of `width` holds."""
+    """Return the text as lines for a frame of `width`."""
     return _render(console, Markdown(view.reading) if view.markdown else Text(view.reading), width - 4)
 
 
@@ -112,7 +112,7 @@ def _page(view: View, lines: list[list[Segment]], room: int, wanted: int, width:
     shown = lines[page * room : (page + 1) * room]
     title = Text(view.reading_title, style="bold")
     if pages > 1:
-        shown += [[] for _ in range(room - len(shown))]  # the choices stay where they are on the last page
+        shown += [[] for _ in range(room - len(shown))]  # keeps the choices in place on the last page
         title.append(f", page {page + 1} of {pages}  (+ next, - back)", style="dim")
     return Panel(_Lines(shown), title=title, title_align="left", border_style="dim", width=width), page
 

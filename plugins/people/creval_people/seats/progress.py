@@ -1,4 +1,4 @@
-"""How far a person has come: which sample of how many a seat shows."""
+"""Progress of a person: the number of the current sample, and of all."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Counts samples. It observes the run, so that nothing else has to inform the seat."""
+    """Counts samples. It observes the run, so nothing else has to inform the seat."""
 
     def __init__(self) -> None:
         self.total = 0
         self.done = 0
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
-        """Take the counts of the generation."""
+        """Update the counts of the generation."""
         if phase == "generate":
             self.total, self.done = total, done
 
     def on_sample(self, sample: Sample, stats: ModelStats) -> None:
-        """Count a sample that has been written."""
+        """Count a sample that was written."""
         self.done += 1
 
     def on_scored(self, count: int) -> None:

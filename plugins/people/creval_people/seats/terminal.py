@@ -22,9 +22,9 @@ __all__ = ["TerminalSeat"]
 class TerminalSeat:
     """A `Seat` that paints each view on a console and reads lines.
 
-    A choice is picked by its number or name; anything else is explained and asked again. A free answer is any number
-    of lines, ended by a line with only a full stop. `quit` and the end of input stop. On a terminal too small for text
-    and choices at once, a sample begins with its text.
+    A choice is picked by its number or name; any other input is explained and the question repeated. A free answer is
+    any number of lines, ended by a line with only a full stop. `quit` and the end of input stop. On a terminal too
+    small for text and choices at once, a sample begins with its text.
     """
 
     def __init__(self, lines: LineReader, console: Console, person: str, progress: Progress) -> None:
@@ -46,7 +46,7 @@ class TerminalSeat:
         return cls(LineReader(0), console, person, progress or Progress())
 
     async def ask(self, view: View) -> str | None:
-        """Show the view until a valid answer is given."""
+        """Show the view until there is a valid answer."""
         if view.sample != self._sample:
             self._sample, self._page, self._text_alone, self._text_shown = view.sample, 0, True, False
         ask = self._ask_choice if view.groups else self._ask_words if view.boxes else self._ask_text
@@ -145,7 +145,7 @@ class TerminalSeat:
 
 
 def _visible(view: View) -> View:
-    """Return the view with control characters escaped: its texts come from docs that anybody may have written."""
+    """Return the view with control characters escaped: its texts come from untrusted docs."""
     groups = [
         replace(
             group,

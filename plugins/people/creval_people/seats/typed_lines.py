@@ -64,9 +64,9 @@ def command(text: str) -> Page | Help | Stop | None:
 def read_choice(text: str, view: View) -> Meaning:
     """Read a line as a choice of the view.
 
-    A name counts before a command and a number; letter case and runs of blanks do not matter, unless two
-    choices differ in nothing else: then only the exact name is one. Numbers count from 1 through all groups.
-    A lone `q` stops, too (in a free answer it may be the answer).
+    A name takes precedence over a command and a number; letter case and runs of spaces are ignored, unless two
+    choices differ only in them: then only the exact name counts. Numbers count from 1 through all groups.
+    A single `q` stops, too (in a free answer it may be the answer).
     """
     values = [choice.value for choice in view.options]
     bare = text.strip()

@@ -24,12 +24,12 @@ __all__ = ["ADDRESS", "WebSeat"]
 ADDRESS = "127.0.0.1"
 T = TypeVar("T")
 _QUIET = logging.getLogger("creval_people.requests")
-"""What aiohttp says about requests that are not HTTP: they are refused, and are no concern of the person who plays."""
+"""aiohttp's messages about requests that are not HTTP: they are refused, and do not concern the person who plays."""
 _QUIET.setLevel(logging.CRITICAL + 1)
 
 
 class WebSeat:
-    """A `Seat` that serves one page on 127.0.0.1 (or `host`), in a thread and event loop of its own.
+    """A `Seat` that serves one page on 127.0.0.1 (or `host`), in a separate thread and event loop.
 
     Use as a context manager. The page outlives the run's event loop, so that it can show the results. Several
     windows may show the page; the first answer to a question counts.
@@ -50,11 +50,11 @@ class WebSeat:
 
     @property
     def url(self) -> str:
-        """The page's address. Who knows it can play: it holds a secret of this seat's own."""
+        """Return the page's address. It contains a secret of this seat: anyone who knows it can play."""
         return f"http://{self._host}:{self.port}/{self._secret}/"
 
     def __enter__(self) -> WebSeat:
-        """Start to serve. Raises UsageError if the port is taken; port 0 takes any free one."""
+        """Start the server. Raises UsageError if the port is taken; port 0 takes any free one."""
         self._thread.start()
         try:
             self._on_page(self._serve()).result()
@@ -68,7 +68,7 @@ class WebSeat:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop to serve."""
+        """Stop the server."""
         if self._runner is not None:
             self._on_page(self._runner.cleanup()).result()
             self._on_page(_cancel_rest()).result()
@@ -85,7 +85,7 @@ class WebSeat:
         return value
 
     def stop(self) -> None:
-        """Let the question that is waited for, or else the next one, end as if the person had stopped there."""
+        """End the pending question, or else the next one, as if the person had stopped there."""
 
         async def now() -> None:
             self._board.give_up()
@@ -93,9 +93,9 @@ class WebSeat:
         self._on_page(now()).result()
 
     def close_with(self, closing: Closing, patience: float = 10.0) -> bool:
-        """Show the last words and wait until a page has them, at most `patience` seconds. Returns whether one has.
+        """Show the closing text and wait until a page has it, at most `patience` seconds. Return whether one has.
 
-        Where nobody ever opened the page, nobody is waited for.
+        Do not wait if nobody ever opened the page.
         """
 
         async def last() -> bool:
@@ -136,7 +136,7 @@ class WebSeat:
 
 
 async def _cancel_rest() -> None:
-    """End what still waits for a client that sends no further bytes; the loop is about to be closed."""
+    """Cancel tasks that wait for a client which sends no further bytes; the loop is about to close."""
     rest = asyncio.all_tasks() - {asyncio.current_task()}
     for task in rest:
         task.cancel()

@@ -1,4 +1,4 @@
-"""The web application of the page: its files, its state, and what it sends."""
+"""The web application of the page: its files, its state, and its requests."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _LOG = logging.getLogger("creval")
 
 
 def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Application:
-    """Return the application for a board. `hosts` are the values of the Host header that are answered.
+    """Return the application for a board. `hosts` are the accepted values of the Host header.
 
     Other hosts, and requests from a page of another origin, are refused: a web site that the person has open elsewhere
-    can neither read the game nor play it. Every address begins with `secret`, which only the person was told, so that
-    another user of this machine cannot either. Every response has the headers, refusals and failures included; only
-    what is not HTTP is refused by aiohttp, before it gets here.
+    can neither read the game nor play it. Every address begins with `secret`, which only the person knows, so that
+    another user of this machine cannot either. Every response has the headers, also refusals and failures; only
+    requests that are not HTTP are refused by aiohttp before they get here.
     """
 
     @web.middleware
@@ -49,7 +49,7 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
             response = await checked(request, handler)
         except web.HTTPException as refused:
             response = web.Response(text=refused.text, status=refused.status, headers=_allowed(refused))
-        except Exception:  # a fault of one answer is logged with its traceback, and ends neither server nor game
+        except Exception:  # an error of one response is logged with its traceback, and ends neither server nor game
             _LOG.exception("the page could not answer %s", request.path.rpartition("/")[2])
             response = web.Response(text="The page failed; see the terminal.", status=500)
         response.headers.update(_HEADERS)
@@ -97,7 +97,7 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
 
 
 def _allowed(refused: web.HTTPException) -> dict[str, str]:
-    """What a refusal must say next to its text: the methods that an address takes."""
+    """Return the headers of a refusal: the methods that an address allows."""
     return {"Allow": refused.headers["Allow"]} if "Allow" in refused.headers else {}
 
 
@@ -111,7 +111,7 @@ def _file(name: str, kind: str) -> _Handler:
 
 
 async def _body(request: web.Request) -> dict[str, Any]:
-    """Return the JSON object that a page sent. Raises HTTPUnsupportedMediaType, HTTPBadRequest."""
+    """Return the JSON object in a page's request. Raises HTTPUnsupportedMediaType, HTTPBadRequest."""
     coded = request.headers.get("Content-Encoding", "identity").lower() != "identity"
     if request.content_type != "application/json" or (request.charset or "utf-8").lower() != "utf-8" or coded:
         raise web.HTTPUnsupportedMediaType(text="JSON in plain UTF-8 is expected.")
