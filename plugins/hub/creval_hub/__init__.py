@@ -1,1 +1,1 @@
-"""Runs on the Hugging Face Hub: pushed as a dataset that others load, pulled as run folders."""
+"""Runs on the Hugging Face Hub: push them as a dataset, pull them as run folders."""

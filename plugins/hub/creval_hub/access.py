@@ -16,11 +16,11 @@ __all__ = ["check_repository", "hub_errors", "open_hub"]
 _NAME = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?/[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
 
 _CARRIERS = ("httpx", "httpx2", "requests")
-"""The packages whose errors the library lets through; which one it uses depends on its version."""
+"""The packages whose errors the library does not wrap; which one it uses depends on its version."""
 
 
 def check_repository(name: str) -> str:
-    """Return the name of a repository. Raises UsageError if it has not the form owner/name."""
+    """Return the name of a repository. Raises UsageError if it does not have the form owner/name."""
     if not _NAME.fullmatch(name) or "--" in name or ".." in name:
         raise UsageError(f"{name!r} is no repository of the Hub", fix="Write it as owner/name, e.g. ada/creval-runs.")
     return name
@@ -43,7 +43,7 @@ def open_hub(need_token: bool = True) -> Any:
 
 @contextmanager
 def hub_errors(repository: str) -> Iterator[None]:
-    """Turn what the library raises into one message that says what, where, and what to do."""
+    """Convert the library's errors to one message that says what is wrong, where, and how to fix it."""
     from huggingface_hub import errors
 
     try:

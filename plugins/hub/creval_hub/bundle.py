@@ -1,4 +1,4 @@
-"""A run prepared for the Hub: its files under the names that they get there, in a temporary folder."""
+"""A run prepared for the Hub: its files, under their names on the Hub, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Bundle", "make_bundle", "published_name"]
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A prepared run: its name on the Hub, the local file of each path there, and how it was made, in one line."""
+    """A prepared run: its name on the Hub, the local file of each path there, and a line on how it was made."""
 
     name: str
     files: Mapping[str, Path]
@@ -31,10 +31,10 @@ class Bundle:
 
 
 def published_name(run: Run) -> str:
-    """Return what a run is called on the Hub: model, tasks, beginning, and eight digits of what only this run has.
+    """Return a run's name on the Hub: model, tasks, start time, and eight digits of a hash that identify the run.
 
-    Resuming or rescoring a run changes none of it, so that a second push replaces the first. Runs of earlier versions
-    have no id; they are distinguished by what was asked of whom, and when.
+    Resuming or rescoring a run does not change the name, so that a second push replaces the first. Runs of earlier
+    versions have no id; they are distinguished by model, seed, tasks and start time.
     """
     manifest = run.manifest
     began = str(manifest.get("started", ""))

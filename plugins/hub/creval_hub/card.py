@@ -1,4 +1,4 @@
-"""The card of a dataset of runs: configs that `datasets.load_dataset` reads, how it was made, and its runs."""
+"""The card of a dataset of runs: configs for `datasets.load_dataset`, how it was made, and its runs."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _RUN = re.compile(r"runs/([^/]+)/run\.json")
 
 
 def layout_of(paths: Collection[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the runs and the tasks (as their files are called) in the paths of a repository, sorted."""
+    """Return the runs and the tasks (by file name) in the paths of a repository, sorted."""
     runs = {match[1] for path in paths if (match := _RUN.fullmatch(path))}
     tasks = {match[1] for path in paths if (match := _SAMPLES.fullmatch(path))}
     return sorted(runs), sorted(tasks)
 
 
 def card(former: str | None, repository: str, paths: Collection[str], made: Mapping[str, str]) -> str:
-    """Return the card of a repository that holds these paths; `made` says of runs how they were made.
+    """Return the card of a repository that holds these paths; `made` says for each run how it was made.
 
-    What a former card says of other runs is kept, and so is all of it but the configs of creval and what is between its
-    two marks: both belong to `creval push`.
+    A former card's texts about other runs are kept, and so is all of it except the configs of creval and the text
+    between creval's two marks: both belong to `creval push`.
     """
     runs, tasks = layout_of(paths)
     metadata, text = _parts(former)
@@ -67,7 +67,7 @@ def _replaced(text: str, own: str, repository: str) -> str:
 
 
 def _texts_of(text: str) -> dict[str, str]:
-    """Return what the own part of a card says of its runs."""
+    """Return the texts about runs in creval's part of a card."""
     begin, end = text.find(BEGIN), text.find(END)
     return dict(_LINE.findall(text[begin:end])) if 0 <= begin < end else {}
 
@@ -78,7 +78,7 @@ def _config(name: str, files: str, default: bool = False) -> dict[str, Any]:
 
 
 def _config_name(task: str) -> str:
-    """Return the config of a task: its name, with - for what a config's name may not hold."""
+    """Return the config of a task: its name, with - for characters that a config's name may not contain."""
     return "samples-" + re.sub(r"[<>:/\\|?*@%\s]+", "-", unquote(task))
 
 

@@ -1,6 +1,6 @@
-"""A plain task in the form `eval.yaml` of a Hub dataset, which inspect-ai runs; or every reason why it has none.
+"""Convert a plain task to `eval.yaml` of a Hub dataset, which inspect-ai runs, or list every reason against it.
 
-The form knows one question a doc, inspect's own solvers and scorers, and nothing of conditions, roles or resources
+The form allows one question per doc, inspect's own solvers and scorers, and no conditions, roles or resources
 (the Hub's documentation of `eval.yaml`, and inspect-ai's task model, which forbids other keys).
 """
 
@@ -21,7 +21,7 @@ _PLAIN_SOURCES = ("huggingface", "package", "file", "url")
 
 @dataclass(slots=True)
 class HubForm:
-    """`data` is the file's content, None if there are `reasons` against it. `notes` say what changes a little."""
+    """`data` is the file's content, None if there are `reasons` against it. `notes` list small changes."""
 
     data: Mapping[str, Any] | None = None
     reasons: list[str] = field(default_factory=list)
@@ -62,7 +62,7 @@ def hub_form(task: Task) -> HubForm:
 
 
 def _check_whole(task: Task, form: HubForm) -> None:
-    """Name what the form has no place for."""
+    """Add a reason for everything that the form cannot express."""
     dataset = task.dataset
     without = {
         "several conditions": len(task.conditions) > 1,
@@ -91,7 +91,7 @@ def _check_whole(task: Task, form: HubForm) -> None:
 
 
 class _Columns:
-    """Which columns of the data are the question, the target and the choices."""
+    """The columns of the data for the question, the target and the choices."""
 
     def __init__(self, task: Task, form: HubForm) -> None:
         self._made = {ref.name: ref for ref in task.dataset.fields}
@@ -160,7 +160,7 @@ def _escaped(text: str) -> str:
 
 
 def _scorers(task: Task, form: HubForm) -> list[dict[str, Any]]:
-    """Return inspect's scorer that says what the task's first one does."""
+    """Return inspect's scorer equivalent to the task's first one."""
     if len(task.score) != 1:
         form.reasons.append("the form's metrics are made of one scorer")
         return []

@@ -1,4 +1,4 @@
-"""What must not leave this machine: keys, the user's folders, the user's name in a path."""
+"""Leaks: keys, the user's folders, and the user's name in a path, which must not leave this machine."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _HOME = re.compile(
     r"(?<![\w.])(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})(?!user\b|username\b|\.\.\.)[^/\\\s\"'<>:]+", re.ASCII
 )
 _SHOWN = 10
-_BLOCK = 4_000_000  # bytes that are looked at together
+_BLOCK = 4_000_000  # bytes that are examined together
 _LONGEST_LINE = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Something that must not be published: its file in the run, its line, and what it is; never the text."""
+    """Something that must not be published: its file in the run, its line, and its kind; never the text."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class Leak:
 
 
 def local_roots(run: Path) -> Sequence[str]:
-    """Return the folders of this machine that no published text may name: home, working folder, that of the run."""
+    """Return the folders that no published text may name: the home folder, the working folder, and that of the run."""
     places = {Path.home(), Path.cwd(), run.absolute().parent, run.resolve().parent}
     return sorted((str(place) for place in places if len(place.parts) > 1), key=len, reverse=True)
 
@@ -45,9 +45,9 @@ def local_roots(run: Path) -> Sequence[str]:
 def find_leaks(
     files: Mapping[str, Path], roots: Sequence[str], environ: Mapping[str, str] | None = None
 ) -> Iterator[Leak]:
-    """Yield the leaks of text files, by the name that each will have.
+    """Yield the leaks of text files, by the names that the files will have.
 
-    Secrets are looked for as `SecretFinder` does, paths as they are and as JSON escapes them.
+    Secrets are searched for as in `SecretFinder`, paths both plain and as escaped in JSON.
     """
     environ = os.environ if environ is None else environ
     secrets = SecretFinder({name: value for name, value in secret_variables(environ).items() if len(value) >= 8})
@@ -63,7 +63,7 @@ def find_leaks(
 
 
 def _block(file: BinaryIO, name: str, first: int) -> list[str]:
-    """Read the next lines, none at the end. Raises UsageError for one that is too long to be looked at."""
+    """Read the next lines, none at the end. Raises UsageError for one that is too long to examine."""
     lines: list[str] = []
     size = 0
     while size < _BLOCK and (line := file.readline(_LONGEST_LINE)):
@@ -93,7 +93,7 @@ def _names(text: str, root: str) -> bool:
 
 
 def refuse_leaks(leaks: Sequence[Leak], run: Path) -> None:
-    """Raise UsageError that names the places of the leaks, if there are any."""
+    """Raise UsageError with the locations of the leaks, if there are any."""
     if not leaks:
         return
     listed = "\n".join(f"  {leak}" for leak in leaks[:_SHOWN])

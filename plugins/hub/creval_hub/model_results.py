@@ -1,8 +1,8 @@
-"""`.eval_results/*.yaml`: a run's primary metrics as evaluation results in the repository of the model itself.
+"""`.eval_results/*.yaml`: a run's primary metrics as evaluation results in the model's own repository.
 
-The Hub's library checks neither the type of a value nor unknown keys, so the rules are held here: a finite number, a
-closed set of keys, a date by ISO 8601, the dataset as owner/name. The Hub shows one number a benchmark and sorts it
-from high to low: a lower-is-better metric is never given.
+The Hub's library checks neither the type of a value nor unknown keys, so this module enforces the rules: a finite
+number, a closed set of keys, a date by ISO 8601, the dataset as owner/name. The Hub shows one number per benchmark and
+sorts it from high to low, so lower-is-better metrics are never sent.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _NOT_MODELS = ("baseline", "human", "replay")
 
 @dataclass(frozen=True, slots=True)
 class ModelResult:
-    """One entry: the task it is of, and its content."""
+    """One entry: its task and its content."""
 
     task: str
     entry: Mapping[str, Any]
 
 
 def model_results(run: Run, dataset: str, source: str | None = None) -> list[ModelResult]:
-    """Return an entry for each task's primary metric and condition that the Hub can show rightly.
+    """Return an entry for each task's primary metric and condition that the Hub can show correctly.
 
     `dataset` is the benchmark's repository, `source` the address of the run's own data. Raises UsageError if the run
-    is of no model, or no metric can be shown.
+    has no model, or no metric can be shown.
     """
     check_repository(dataset)
     if run.model.split("/", 1)[0] in _NOT_MODELS:
@@ -100,7 +100,7 @@ def _entry(
 
 
 def check_entry(entry: Mapping[str, Any]) -> None:
-    """Raise UsageError if an entry breaks a rule of the Hub, those that its library does not check among them."""
+    """Raise UsageError if an entry breaks a rule of the Hub, including those that its library does not check."""
     dataset, value, source = entry.get("dataset"), entry.get("value"), entry.get("source")
     if not isinstance(dataset, Mapping) or not {"id", "task_id"} <= dataset.keys() or dataset.keys() - _DATASET:
         raise UsageError("an entry's dataset has id, task_id and perhaps revision")
@@ -135,8 +135,8 @@ def result_file(results: Sequence[ModelResult]) -> str:
 def propose_results(results: Sequence[ModelResult], model: str) -> str:
     """Open a pull request on a model's repository with one file per task, and return its address.
 
-    The benchmark has to exist on the Hub and to list each task, and no pull request of creval for the same tasks may
-    be open. Raises UsageError, DataError, MissingPartError.
+    The benchmark must exist on the Hub and list each task, and creval must have no open pull request for the same
+    tasks. Raises UsageError, DataError, MissingPartError.
     """
     from huggingface_hub import CommitOperationAdd
 
@@ -167,7 +167,7 @@ def propose_results(results: Sequence[ModelResult], model: str) -> str:
 
 
 def _check_benchmark(api: Any, dataset: str, tasks: Sequence[str]) -> None:
-    """Raise DataError if the dataset is no benchmark, or does not know a task."""
+    """Raise DataError if the dataset is not a benchmark, or does not list a task."""
     from huggingface_hub.errors import EntryNotFoundError
 
     fix = "Name a dataset whose eval.yaml lists the task (--dataset)."

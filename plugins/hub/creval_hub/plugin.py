@@ -11,5 +11,5 @@ __all__ = ["creval_commands"]
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Return no commands of its own: `push`, `pull` and `export` are named by the root command of creval itself."""
+    """Return no commands: `push`, `pull` and `export` are in the core's list of commands."""
     return {}

@@ -1,4 +1,4 @@
-"""`creval pull`: the runs of a dataset on the Hub become run folders."""
+"""`creval pull`: download the runs of a dataset on the Hub as run folders."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def pull_runs(
 ) -> list[tuple[Path, bool]]:
     """Download runs of a dataset repository into `folder`, each as a separate run folder; all if none is named.
 
-    Returns each folder with whether it is new: one that exists is left as it is. A folder appears when
-    it is whole; what was loaded before an interruption is kept by the library. Raises UnknownNameError for a run that
-    is not there, DataError if the Hub refuses, UsageError if a name would lead out of `folder`.
+    Returns each folder with whether it is new: an existing one is left unchanged. A folder appears only when
+    it is complete; the library keeps files loaded before an interruption. Raises UnknownNameError for a run that
+    is missing there, DataError if the Hub refuses, UsageError if a name would lead out of `folder`.
     """
     check_repository(repository)
     api = open_hub(need_token=False)

@@ -1,4 +1,4 @@
-"""`creval push`: runs become part of a dataset on the Hub, by one commit or by none."""
+"""`creval push`: add runs to a dataset on the Hub, in one commit or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CARD = "README.md"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a push would send: the names of the runs there, each path with its bytes, and the card."""
+    """The content of a push: the names of the runs there, each path with its bytes, and the card."""
 
     names: Sequence[str]
     sizes: Mapping[str, int]
@@ -30,9 +30,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a push did: the names of the runs there, the address of the commit, the paths that changed (none: nothing).
+    """The result of a push: the names of the runs there, the address of the commit, the changed paths (none: nothing).
 
-    `private`: whether only its owner sees the dataset.
+    `private`: whether only the dataset's owner sees it.
     """
 
     names: Sequence[str]
@@ -42,7 +42,7 @@ class Pushed:
 
 
 def plan_push(runs: Sequence[Run], repository: str, *, texts: bool = True) -> Plan:
-    """Return what would be sent to an empty repository. The network is not touched; raises as `push_runs` does."""
+    """Return the content of a push to an empty repository. The network is not touched; raises as `push_runs` does."""
     check_repository(repository)
     with TemporaryDirectory(prefix="creval-push-") as folder:
         bundle = _joined(runs, Path(folder), texts)
@@ -53,9 +53,9 @@ def plan_push(runs: Sequence[Run], repository: str, *, texts: bool = True) -> Pl
 def push_runs(runs: Sequence[Run], repository: str, *, public: bool = False, texts: bool = True) -> Pushed:
     """Send runs to a dataset repository by one commit. It is created if needed, private unless `public`.
 
-    The visibility of one that exists is not changed. A second push of the same runs changes nothing. Files arrive
-    before the commit names them, so that a push that was killed leaves the repository as it was, and the next one
-    sends only what is missing. Without `texts` results and scores are sent alone.
+    The visibility of an existing repository is not changed. A second push of the same runs changes nothing. Files
+    arrive before the commit names them, so that a killed push leaves the repository unchanged, and the next one
+    sends only what is missing. Without `texts` only results and scores are sent.
 
     Raises UsageError (also for a public repository without `public`), RunError, MissingPartError, DataError.
     """
@@ -77,7 +77,7 @@ def push_runs(runs: Sequence[Run], repository: str, *, public: bool = False, tex
 
 @dataclass(frozen=True, slots=True)
 class _Bundles:
-    """Several prepared runs: the local file of each path, and by the name of each run how it was made."""
+    """Several prepared runs: the local file of each path, and how each run was made, by run name."""
 
     files: Mapping[str, Path]
     made: Mapping[str, str]
@@ -128,7 +128,7 @@ def _is_of(path: str, run: str) -> bool:
 
 
 def _digests(content: Path | bytes) -> tuple[str, str]:
-    """Return the digests by which the Hub knows a file: git's of a small one, sha256 of a large one."""
+    """Return the digests by which the Hub knows a file: git's for a small one, sha256 for a large one."""
     data = content if isinstance(content, bytes) else content.read_bytes()
     blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
     blob.update(data)

@@ -1,8 +1,8 @@
-"""Whether lines of text hold a secret: a value of the environment, or what has the form of a key.
+"""Find secrets in lines of text: values of the environment, and texts in the form of a key.
 
-Forms are those of Kingfisher's rules (MongoDB; the package kingfisher-secret-scanner, run in this process, without the
-network) and of a few of our own (`EXTRA_RULES`) for what it leaves out because it may be no live key: an AWS id
-without its secret, keys of little entropy, keys in formats that it does not list.
+The forms are Kingfisher's rules (MongoDB; the package kingfisher-secret-scanner, run in this process, without the
+network) and a few of our own (`EXTRA_RULES`) for forms that it omits because they may not be live keys: an AWS id
+without its secret, keys of low entropy, keys in formats that it does not list.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ EXTRA_RULES: Mapping[str, str] = {
     "a password in a header": r"(?i:authorization)\W{1,8}(?i:basic) +[A-Za-z0-9+/]{12,}={0,2}",
     "a bearer token": r"(?i:bearer) +(?=[A-Za-z._~+/-]*[0-9])[A-Za-z0-9._~+/-]{20,}",
 }
-"""Our own rules: what each finds, and its pattern."""
+"""Our own rules: the kind of secret and its pattern."""
 
 _ESCAPE = re.compile(
     r"\\+(?:(?:u|U0000|x|u\{0{0,6})(?P<code>(?<=u)[0-9a-fA-F]{4}|(?<=U0000)[0-9a-fA-F]{4}|(?<=x)[0-9a-fA-F]{2}"
@@ -60,18 +60,18 @@ _ESCAPE = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols without any ink
-_PIECE = 8  # so many characters of a value in a row give it away
+_PIECE = 8  # this many consecutive characters of a value reveal it
 
 
 class Found(NamedTuple):
-    """A secret: the line (counted from 0 within those that were given), and what it is, never its text."""
+    """A secret: the line (counted from 0 within the given lines), and its kind, never its text."""
 
     line: int
     what: str
 
 
 class SecretFinder:
-    """Finds the values of variables (name -> value), and what has the form of a key."""
+    """Finds the values of variables (name -> value), and texts in the form of a key."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         forms = {name: _as_read(value) for name, value in values.items()}
@@ -80,7 +80,7 @@ class SecretFinder:
         self._pieces = {name: list(_pieces(value)) for name, value in values.items()}
 
     def find(self, lines: Sequence[str]) -> list[Found]:
-        """Return what the lines hold, in their order."""
+        """Return the secrets in the lines, in order."""
         read = [(number, text) for number, line in enumerate(lines) for text in readings(line)]
         found = {Found(number, what) for number, text in read for what in self._variables(text)}
         known = {each.line for each in found}
@@ -99,7 +99,7 @@ class SecretFinder:
 
 
 def readings(line: str) -> list[str]:
-    """Return what a line says, without escapes, entities and control characters: one text, or two.
+    """Return a line without escapes, entities and control characters, as one text or two.
 
     Compatibility forms and accents are reduced (NFKD). Invisible characters are
     dropped in the first text and become spaces in the second: they may split a key, or separate it from its neighbours.
@@ -126,7 +126,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 class _Unseen(dict[int, Any]):
-    """A table for `str.translate`: what replaces invisible characters."""
+    """A table for `str.translate` with the replacements of invisible characters."""
 
     def __init__(self, instead: str | None) -> None:
         super().__init__({ord("\n"): " ", ord("\r"): " ", ord("\t"): " "})
@@ -135,7 +135,7 @@ class _Unseen(dict[int, Any]):
     def __missing__(self, code: int) -> Any:
         unseen = chr(code) in _FILLERS or unicodedata.category(chr(code)) in ("Cf", "Cc", "Mn", "Me", "Zl", "Zp")
         self[code] = self._instead if unseen else code
-        if 0xE0020 <= code <= 0xE007E:  # tags: letters that are invisible
+        if 0xE0020 <= code <= 0xE007E:  # tags: invisible letters
             self[code] = chr(code - 0xE0000)
         return self[code]
 
@@ -144,12 +144,12 @@ _DROPPED, _SPACED = _Unseen(None), _Unseen(" ")
 
 
 def _as_read(value: str) -> list[str]:
-    """Return a value as it is, and as the readings of a line have it that holds it, also within JSON."""
+    """Return a value unchanged, and in the forms in which the readings of a line show it, also within JSON."""
     return list(dict.fromkeys([value, *readings(value), *readings(json.dumps(value)[1:-1])]))
 
 
 def _pieces(value: str) -> Iterator[str]:
-    """Yield the pieces of a value that give it away: those with a digit or a capital letter, unlike a common prefix."""
+    """Yield the pieces of a value that reveal it: those with a digit or a capital letter, unlike a common prefix."""
     for start in range(min(len(value), 500) - _PIECE + 1):
         piece = value[start : start + _PIECE]
         if re.search(r"[0-9A-Z]", piece):
@@ -157,7 +157,7 @@ def _pieces(value: str) -> Iterator[str]:
 
 
 def _forms(read: Sequence[tuple[int, str]]) -> Iterator[Found]:
-    """Yield what has the form of a key in numbered lines."""
+    """Yield texts in the form of a key in numbered lines."""
     text = "\n".join(line for _, line in read)
     starts = list(accumulate((len(line) + 1 for _, line in read), initial=0))
     ours = set()
@@ -179,9 +179,9 @@ def _patterns() -> Iterable[tuple[str, re.Pattern[str]]]:
 
 @cache
 def _scanner() -> Any:
-    """Kingfisher's rules, compiled: some seconds at first, then kept by it in the user's cache folder.
+    """Return Kingfisher's compiled rules: some seconds at first, then cached by it in the user's cache folder.
 
-    A comment of the text itself may not switch a rule off.
+    Comments in the scanned text cannot switch a rule off.
     """
     from kingfisher_sdk import DetectionPolicy, Scanner
 

@@ -1,1 +1,1 @@
-"""Runs in the forms that others read: parquet, Every Eval Ever."""
+"""Export formats for runs: parquet, Every Eval Ever."""

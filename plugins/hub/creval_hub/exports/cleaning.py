@@ -1,4 +1,4 @@
-"""The manifest and the results of a run as they may be published: paths of this machine are shortened to their ends."""
+"""Manifest and results of a run, cleaned for publication: paths of this machine are shortened to their ends."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 __all__ = ["cleaned", "encodable", "encodable_data"]
 
 _PATH = re.compile(
-    r"(?:(?<![\w:/.\\-])|(?<=\w/)(?=/))"  # also behind a provider: replay//somewhere/answers.jsonl
+    r"(?:(?<![\w:/.\\-])|(?<=\w/)(?=/))"  # also after a provider: replay//somewhere/answers.jsonl
     r"(?:~|[A-Za-z]:)?[\\/](?:[^\s\"'\\/:=,]+[\\/])*([^\s\"'\\/:=,]+)[\\/]?"
 )
 _LOCAL = ("cache_folder",)
-"""Options that are of this machine alone."""
+"""Options that concern only this machine."""
 
 
 def cleaned(data: Any) -> Any:
-    """Return plain data of `run.json` or `results.json` with every absolute path cut down to its last part.
+    """Return plain data of `run.json` or `results.json` with every absolute path shortened to its last part.
 
-    A command keeps its form (`-o runs/mine` for `-o /somewhere/runs/mine` would be another one: it becomes `-o mine`).
+    A command stays valid: `-o /somewhere/runs/mine` becomes `-o mine`, since `-o runs/mine` would be another command.
     """
     if isinstance(data, dict):
         return {key: None if key in _LOCAL else cleaned(value) for key, value in data.items()}
@@ -28,12 +28,12 @@ def cleaned(data: Any) -> Any:
 
 
 def encodable(text: str) -> str:
-    """Return a text without lone surrogates, which no file in UTF-8 can hold: they are written out."""
+    """Return a text without lone surrogates, which UTF-8 cannot encode: they are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def encodable_data(data: Any) -> Any:
-    """Return plain data of which no text holds a lone surrogate; ids may, and names of conditions."""
+    """Return plain data without lone surrogates in its texts; ids and names of conditions may contain some."""
     if isinstance(data, dict):
         return {encodable_data(key): encodable_data(value) for key, value in data.items()}
     if isinstance(data, list):

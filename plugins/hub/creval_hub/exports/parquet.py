@@ -63,7 +63,7 @@ _BATCH = 1000
 def write_parquet(run: Run, name: str, folder: Path, *, texts: bool = True) -> list[Path]:
     """Write `results.parquet` and `samples/<task>.parquet` of a run into a folder, and return their paths.
 
-    `name` is what the run is called in the column `run`. Without `texts` the columns of answers, messages, docs, values
+    `name` is the run's name in the column `run`. Without `texts` the columns of answers, messages, docs, values
     and reasons are empty. Raises RunError, and with `texts` UsageError if a task stores its docs by reference.
     """
     if texts:
@@ -133,7 +133,7 @@ def _json(value: Any) -> str:
 
 
 def _write(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write rows batch by batch, so that memory does not depend on how many there are."""
+    """Write rows batch by batch, so that memory does not depend on their number."""
     import pyarrow
     from pyarrow import parquet
 

@@ -1,4 +1,4 @@
-"""Whether the texts of a run may leave this machine, and its results and scores without them."""
+"""Check whether the texts of a run may leave this machine, and remove them from results and scores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def results_without_texts(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scores_without_texts(run: Run, task: str) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a task's scores as plain data, without what was read, reasons and details."""
+    """Yield the lines of a task's scores as plain data, without parsed values, reasons and details."""
     for score in run.as_stored().scores(task):
         missing = {name: lack._replace(reason="") for name, lack in score.missing.items()}
         yield score_data(ScoreRecord(score.key, score.status, scores=score.scores, route=score.route, missing=missing))

@@ -1,4 +1,4 @@
-"""Who evaluated what: the parts of an aggregate file that say whose numbers these are."""
+"""The parts of an aggregate file that identify the evaluator and the model."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _WITHOUT_SERVER = ("baseline", "replay", "human", "embedded")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What only the user knows: who ran it, their relation to the model's maker, how the model was deployed.
+    """Facts that only the user knows: who ran it, their relation to the model's maker, how the model was deployed.
 
-    `deployment` None: read off the run (a server of one's own, or a provider's). `weights` says whether they are open.
+    `deployment` None: inferred from the run (own server or provider). `weights` says whether they are open.
     """
 
     organization: str
@@ -74,12 +74,12 @@ def _deployment(provider: str, base_url: str | None) -> str:
 
 
 def seconds_of(time: object) -> str:
-    """Return an ISO 8601 time as whole seconds since 1970, a text."""
+    """Return an ISO 8601 time as whole seconds since 1970, as text."""
     return str(int(datetime.fromisoformat(str(time)).timestamp()))
 
 
 def as_texts(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return a mapping of texts to texts: what is no text becomes JSON, what is None is left out."""
+    """Return a mapping of texts to texts: other values become JSON, None is left out."""
     return {
         str(key): value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
         for key, value in values.items()

@@ -16,7 +16,7 @@ _ARGUMENTS = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 def evaluation_id(run: Run, task: str, model: str) -> str:
-    """Return the id of an evaluation: the same however often it is exported."""
+    """Return the id of an evaluation: the same in every export."""
     return f"creval/{task}/{model}/{seconds_of(run.manifest['started'])}"
 
 
@@ -26,7 +26,7 @@ def result_id(task: str, metric: Mapping[str, Any]) -> str:
 
 
 def exported_metrics(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the metrics of a task that the schema can hold: with a finite number and a known direction."""
+    """Yield the metrics of a task that the schema accepts: those with a finite number and a known direction."""
     for metric in result["metrics"]:
         value = metric.get("value")
         number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -35,7 +35,7 @@ def exported_metrics(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def aggregate(run: Run, task: str, about: About) -> dict[str, Any]:
-    """Return the aggregate of a task, without the part that names its samples. Raises RunError, UsageError."""
+    """Return the aggregate of a task, without the reference to its samples. Raises RunError, UsageError."""
     result = run.result(task)
     model = model_info(run, "target", about)
     manifest = run.manifest
@@ -138,7 +138,7 @@ def _generation(result: Mapping[str, Any], metric: Mapping[str, Any], sent: Mapp
 
 
 def _settings_sent(run: Run, task: str) -> Mapping[str | None, Mapping[str, Any]]:
-    """Return by condition the settings that the first call to the target sent; under None those that all share."""
+    """Return by condition the settings that the first call to the target sent; under None those shared by all."""
     wanted = {
         str(cell["name"]) for entry in run.manifest["tasks"] if entry["task"] == task for cell in entry["conditions"]
     }

@@ -1,4 +1,4 @@
-"""The files of an export: where the datastore expects them, checked against the bundled schemas."""
+"""The files of an export: in the datastore's layout, checked against the bundled schemas."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _SCHEMAS = Path(__file__).parent / "schemas"
 def export_every_eval_ever(run: Run, folder: Path, about: About, *, samples: bool = True) -> list[Path]:
     """Write `data/<collection>/<developer>/<model>/<uuid>.json` for each task, with its samples next to it.
 
-    The names are the same however often a run is exported. Raises UsageError for docs by reference (`samples=False`
-    exports the numbers alone), RunError, and if a metric lies outside the range that its task declares.
+    The names are the same in every export of a run. Raises UsageError for docs by reference (`samples=False`
+    exports only the numbers), RunError, and if a metric lies outside the range that its task declares.
     """
     run = run.as_stored()
     run.need_ended()
@@ -77,7 +77,7 @@ def _write_samples(run: Run, task: str, about: About, folder: Path, file: Path) 
 
 
 def _uuid(run: Run, task: str) -> str:
-    """Return a UUID of version 4 in form, made of the run's identity, so that a second export takes the same name."""
+    """Return a UUID in the form of version 4, derived from the run's identity, so that every export uses it."""
     identity = str(run.manifest.get("id") or f"{run.model} {run.manifest['started']}")
     digest = hashlib.sha256(f"{identity} {task}".encode()).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))

@@ -1,4 +1,4 @@
-"""The instance file: one line for each sample and each result that it has a part in."""
+"""The instance file: one line for each sample and each result that includes it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["instances"]
 def instances(run: Run, task: str, about: About) -> Iterator[dict[str, Any]]:
     """Yield the lines of a task's samples.
 
-    The schema knows no sample without a score: where the metric counts such a sample as 0 it is given with 0 and its
-    status, else left out (the aggregate has the counts by status).
+    The schema has no sample without a score: if the metric counts it as 0, it gets 0 and its
+    status; otherwise it is left out (the aggregate has the counts by status).
     """
     model = model_info(run, "target", about)["id"]
     metrics = list(exported_metrics(run.result(task)))
@@ -49,7 +49,7 @@ def _value(metric: Mapping[str, Any], score: ScoreRecord) -> float | None:
 
 
 def _is_correct(metric: Mapping[str, Any], value: float) -> bool:
-    """Whether a sample is right: one whose score of 0 or 1 is 1. Other scores are right or wrong in no sense."""
+    """Return whether a sample is correct: its score of 0 or 1 is 1. Other scores are neither correct nor wrong."""
     whole = metric.get("definition", {}).get("range") or ()
     return list(whole) == [0, 1] and metric["higher_is_better"] and value == 1
 
