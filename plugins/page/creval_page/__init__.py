@@ -1,3 +1,3 @@
-"""Runs as one page for any browser, which loads nothing."""
+"""Runs as one self-contained page for any browser."""
 
 from __future__ import annotations

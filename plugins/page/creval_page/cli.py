@@ -13,7 +13,7 @@ __all__ = ["view"]
 
 
 def _places(ctx: click.Context, param: click.Parameter, given: Sequence[Path]) -> list[Path]:
-    """Return the runs that are named; to be followed, folders stay as they are, since runs may yet begin in them."""
+    """Return the named runs; with --live, folders are not expanded, since runs may still start in them."""
     return list(given) if ctx.params.get("live") else expand(ctx, param, given)
 
 
@@ -50,7 +50,7 @@ def view(
         together = {folder.parent for folder in folders}
         sweep = len(folders) > 1 and len(together) == 1 and (folders[0].parent / "sweep.yaml").is_file()
         html = (folders[0].parent if sweep else folders[0]) / "report.html"
-        plain_size(html)  # a link there would lead to another file
+        plain_size(html)  # a link there would point to another file
     page = write_page(folders, html, baselines)
     click.echo(page)
     if not no_open:
@@ -80,7 +80,7 @@ def _serve(folders: Sequence[Path], html: Path | None, baselines: Path | None, p
 
 
 def wait_for_interrupt() -> None:
-    """Wait for Ctrl-C or its like, which raise KeyboardInterrupt."""
+    """Wait for Ctrl-C or a similar signal, which raises KeyboardInterrupt."""
     import threading
 
     threading.Event().wait()

@@ -1,4 +1,4 @@
-"""What runs on their way have done so far, read from their folders piece by piece."""
+"""Progress of unfinished runs, read incrementally from their folders."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from creval_page.short_names import short_names
 __all__ = ["ENDED", "LiveRuns"]
 
 ENDED = ("done", "budget")
-_SHOWN = 60  # samples that the page lists, and the most that are kept of a run
+_SHOWN = 60  # samples that the page lists, and the most kept per run
 _ERRORS = 20
-_WINDOW = 60.0  # seconds over which the rate is taken
-_SECONDS = 1.0  # that reading may take before the page is answered; the rest is read at the next request
+_WINDOW = 60.0  # seconds over which the rate is computed
+_SECONDS = 1.0  # seconds of reading before the response; the rest is read at the next request
 _FAULTS = (CrevalError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError, OSError, RecursionError)
 
 
 class _ReplacedFileError(Exception):
-    """A file that is followed was rewritten, so that all that was counted is to be counted again."""
+    """A followed file was rewritten, so that all counts must start again."""
 
 
 @dataclass(slots=True)
 class _Tail:
-    """Where to continue reading a growing file."""
+    """The position at which to continue reading a growing file."""
 
     path: Path
     start: int = 0
@@ -76,7 +76,7 @@ class _Tail:
 
 @dataclass(slots=True)
 class _Counts:
-    """What was counted of a run: samples and scores by status, spend, calls of roles, batches, and the last samples."""
+    """Counts of a run: samples and scores by status, spend, calls of roles, batches, and the last samples."""
 
     samples: Counter[str] = field(default_factory=Counter)
     scores: Counter[str] = field(default_factory=Counter)
@@ -107,7 +107,7 @@ class _WatchedRun:
         self._tails: dict[tuple[str, str], _Tail] = {}
 
     def refresh(self, end: float) -> None:
-        """Read what is new, until the clock says `end`."""
+        """Read new data until the time `end`."""
         try:
             self.behind = not self._read(end)
         except _ReplacedFileError:
@@ -123,7 +123,7 @@ class _WatchedRun:
                 counts.history.popleft()
 
     def _read(self, end: float) -> bool:
-        """Return whether all is read."""
+        """Read new data, and return whether all is read."""
         files = [("sample", task, self._files.samples(task)) for task in self.run.tasks]
         files += [("score", task, self._files.scores(task)) for task in self.run.tasks]
         files += [("call", role, self._files.calls(role)) for role in self._files.called_roles()]
@@ -199,7 +199,7 @@ class _WatchedRun:
             self.counts.answered += 1
 
     def data(self, listed: Listed) -> dict[str, Any]:
-        """Return the run as the page shows it."""
+        """Return the run's data for the page."""
         counts = self.counts
         made, scored = counts.samples.total(), counts.scores.total()
         rate = self._rate(made < listed.planned)
@@ -227,7 +227,7 @@ class _WatchedRun:
         }
 
     def _rate(self, making: bool) -> float | None:
-        """Return samples (once all are made, scores) per second over the last minute; None if none is known."""
+        """Return samples (or scores, once all samples exist) per second over the last minute; None if unknown."""
         if len(self.counts.history) < 2:
             return None
         (then, made, scored), (now, made_now, scored_now) = self.counts.history[0], self.counts.history[-1]
@@ -236,10 +236,10 @@ class _WatchedRun:
 
 
 class LiveRuns:
-    """The runs in and below folders, which may be on their way, yet to begin, or somebody else's.
+    """The runs in and below folders: unfinished, not yet started, or another user's.
 
-    Files are read through the opener of run folders: no links, no odd files. A folder that cannot be read has its
-    fault reported, and does not delay the others.
+    Files are opened like those of run folders: no links, no special files. An unreadable folder is reported with its
+    error, and does not delay the others.
     """
 
     def __init__(self, places: Sequence[Path]) -> None:
@@ -247,11 +247,11 @@ class LiveRuns:
         self._watched: dict[Path, _WatchedRun] = {}
 
     def finished(self) -> list[Path]:
-        """Return the folders of the runs that came to their end."""
+        """Return the folders of the finished runs."""
         return [run.folder for run in find_runs(self.places) if run.status in ENDED and run.fault is None]
 
     def state(self) -> dict[str, Any]:
-        """Read what is new and return all that the page shows, as plain data."""
+        """Read new data and return everything on the page, as plain data."""
         listed = find_runs(self.places)
         end = time.monotonic() + _SECONDS
         info, samples, errors = [], [], []
@@ -303,7 +303,7 @@ def _shared(info: Sequence[dict[str, Any]], one: dict[str, Any]) -> bool:
 
 
 def _waiting(place: Path, listed: Sequence[Listed]) -> list[str]:
-    """Return the models of a sweep whose run has not begun."""
+    """Return the models of a sweep whose run has not started."""
     file = place / SWEEP_FILE
     try:
         root = read_yaml_text(read_bytes(file, 1_000_000).decode("utf-8"), file).root
@@ -317,7 +317,7 @@ def _waiting(place: Path, listed: Sequence[Listed]) -> list[str]:
 
 
 def _number(value: Any) -> float:
-    """Return a finite number as it is; 0 for all else."""
+    """Return a finite number unchanged; 0 for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return 0.0
     return float(value)

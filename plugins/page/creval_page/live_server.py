@@ -1,4 +1,4 @@
-"""Serves the page of runs that are on their way, to this machine only and to be read only."""
+"""Serve the page of unfinished runs, read-only and to this machine only."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""What every answer carries. What a page may load and run is bounded by the policy in the page itself."""
+"""Headers of every response. The policy in the page itself limits what it may load and run."""
 
 
 class LiveServer:
-    """A server on 127.0.0.1 in threads of its own; use it as a context manager.
+    """A server on 127.0.0.1 in separate threads; use it as a context manager.
 
-    It answers three addresses: the page, its state as JSON, and the page of the runs that have finished. Each begins
-    with a secret, so that no other user of this machine reads along. Nothing of a request names a file.
+    It serves three addresses: the page, its state as JSON, and the page of the finished runs. Each begins
+    with a secret, so that no other user of this machine can read them. No part of a request names a file.
     """
 
     def __init__(self, places: Sequence[Path], port: int = 0, baselines: Path | None = None) -> None:
@@ -48,11 +48,11 @@ class LiveServer:
 
     @property
     def url(self) -> str:
-        """The page's address."""
+        """Return the page's address."""
         return f"http://{ADDRESS}:{self.port}/{self._secret}/"
 
     def __enter__(self) -> LiveServer:
-        """Start to serve. Raises UsageError if the port is taken; port 0 takes any free one."""
+        """Start the server. Raises UsageError if the port is taken; port 0 takes any free one."""
         try:
             self._server = ThreadingHTTPServer((ADDRESS, self.port), self._handler())
         except (OSError, OverflowError) as error:
@@ -64,7 +64,7 @@ class LiveServer:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop to serve."""
+        """Stop the server."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -81,7 +81,7 @@ class LiveServer:
         }
         if rest not in routes:
             return 404, "text/plain", "There is no such page."
-        with self._lock:  # one reads at a time
+        with self._lock:  # one reader at a time
             return routes[rest]()
 
     def _state(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class LiveServer:
         return state
 
     def _page(self) -> tuple[int, str, str]:
-        """The page of the finished runs once all are; until then, and where it cannot be written, the live one."""
+        """Return the page of finished runs once all are; until then, or if it cannot be written, the live page."""
         state = self._state()
         if state["ended"]:
             status, kind, text = self._finished_page()
@@ -127,7 +127,7 @@ class LiveServer:
                 if self._from_here():
                     try:
                         status, kind, text = live.answer(self.path)
-                    except Exception:  # one answer fails, with its traceback in the terminal; the server goes on
+                    except Exception:  # only this response fails, with its traceback in the terminal
                         status, kind, text = 500, "text/plain", "The page failed."
                         self.server.handle_error(self.request, self.client_address)
                 body = text.encode("utf-8", "backslashreplace")
@@ -142,13 +142,13 @@ class LiveServer:
             do_HEAD = do_GET  # noqa: N815 - the name is http.server's
 
             def _from_here(self) -> bool:
-                """Whether the request names this server, and comes from no page of another origin."""
+                """Return whether the request names this server, and does not come from a page of another origin."""
                 hosts = {f"{name}:{live.port}" for name in (ADDRESS, "localhost")}
                 origin = self.headers.get("Origin")
                 named = self.headers.get_all("Host") or []
                 return len(named) == 1 and named[0] in hosts and origin in (None, *(f"http://{host}" for host in hosts))
 
             def log_message(self, *_: Any) -> None:
-                """Say nothing: requests are no concern of who started the server."""
+                """Log nothing: the user who started the server does not need requests."""
 
         return Handler

@@ -1,4 +1,4 @@
-"""The samples of a page: which of them it holds, their rows, and their transcripts in compressed pieces."""
+"""The samples of a page: their selection, their rows, and their transcripts in compressed pieces."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from creval_page.sample_views import Seen, judge_calls, seen_samples, transcript
 __all__ = ["MOST", "PageSamples", "collect_samples", "cut"]
 
 MOST = 10_000
-"""The most samples of a page; of more samples, this number is drawn at random."""
+"""The most samples of a page; if there are more, this number is drawn at random."""
 MOST_IMAGES = 24_000_000
 LARGEST_IMAGE = 4_000_000
-"""Bytes of all images of a page, and of one."""
+"""Maximum bytes of all images of a page, and of one."""
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
 _PIECE = 50  # transcripts in one compressed piece
 _PREVIEW = 140
-_SHORT = 70  # characters of a right answer, and of one that was read
+_SHORT = 70  # characters of a right answer, and of a parsed one
 _BINS = 20
-_FEW = 12  # distinct values up to which a score is counted by value
+_FEW = 12  # most distinct values of a score that is counted by value
 
 
 class _RankedSample(NamedTuple):
@@ -41,8 +41,8 @@ class _RankedSample(NamedTuple):
 class PageSamples:
     """`rows` are lists in the order of COLUMNS, `pieces` transcripts as base64 of gzip of JSON lists.
 
-    `total` samples were made, of which `len(rows)` are here. `served` counts by run who answered, `scores` are all
-    scores by (task, score) and run. `images` are data URLs by sha256, for which there are `space` bytes left.
+    There are `total` samples, `len(rows)` of them in the page. `served` counts by run who answered, `scores` are all
+    scores by (task, score) and run. `images` are data URLs by sha256, with `space` bytes left for more.
     """
 
     total: int = 0
@@ -59,15 +59,15 @@ class PageSamples:
     )
 
     def distributions(self) -> list[dict[str, Any]]:
-        """Return each score's counts by run, over all samples: by value where there are few values, else in bins."""
+        """Return each score's counts by run, over all samples: by value if there are few values, else in bins."""
         found = [(names, by_run) for names, by_run in self.scores.items() if by_run]
         return [{"task": task, "score": score, **_counted(by_run)} for (task, score), by_run in found]
 
 
 def collect_samples(runs: Sequence[Run], most: int = MOST) -> PageSamples:
-    """Read the samples of runs. Of more than `most` those stay whose doc and repeat come first by a hash.
+    """Read the samples of runs. If there are more than `most`, keep the first ones by a hash of doc and repeat.
 
-    So runs over the same docs keep the same samples, to be read side by side.
+    So runs over the same docs keep the same samples, for comparison.
     """
     page = PageSamples(served=[Counter() for _ in runs])
     kept = _chosen(runs, page, most)
@@ -91,9 +91,9 @@ def collect_samples(runs: Sequence[Run], most: int = MOST) -> PageSamples:
 
 
 def _add_images(page: PageSamples, row: Mapping[str, Any], media: MediaFolder) -> None:
-    """Put the images of a transcript into the page, each once, as far as there is room for them.
+    """Add the images of a transcript to the page, each once, while there is space.
 
-    Its own bytes decide what a file is, not the sample: a run folder may be somebody else's.
+    A file's bytes decide its type, not the sample: a run folder may come from another user.
     """
     turns = [*row["turns"], *(turn for judge in row["judges"] for turn in judge["turns"])]
     for part in (part for turn in turns for part in turn.get("parts", ())):
@@ -110,7 +110,7 @@ def _add_images(page: PageSamples, row: Mapping[str, Any], media: MediaFolder) -
 
 
 def _chosen(runs: Sequence[Run], page: PageSamples, most: int) -> set[tuple[int, SampleKey]] | None:
-    """Count samples and scores, and return which samples the page holds; None for all."""
+    """Count samples and scores, and return the samples to keep; None for all."""
     places: list[_RankedSample] = []
     for number, run in enumerate(runs):
         for seen in seen_samples(run):
@@ -130,7 +130,7 @@ def _rank(key: SampleKey) -> bytes:
 
 def _row(number: int, seen: Seen) -> list[Any]:
     key, score = seen.sample.key, seen.score
-    record = seen._replace(score=score and replace(score, scores={})).to_row()  # a score may be named as a column is
+    record = seen._replace(score=score and replace(score, scores={})).to_row()  # a score may have the name of a column
     scores = {name: round(value, 6) for name, value in (score.scores if score else {}).items()}
     route = score.route if score else None
     row = [number, seen.key, *key, seen.sample.status.value, route, scores, cut(" ".join(seen.sample.answers)) or ""]
@@ -140,7 +140,7 @@ def _row(number: int, seen: Seen) -> list[Any]:
 
 
 def cut(value: object, most: int = _PREVIEW) -> str | None:
-    """Return the beginning of a text in one line."""
+    """Return the beginning of a text on one line."""
     return None if value is None else " ".join(str(value)[: most * 2].split())[:most]
 
 

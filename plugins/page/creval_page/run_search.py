@@ -1,4 +1,4 @@
-"""Finds the runs below a folder, and searches them."""
+"""Find the runs below a folder, and search them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Search:
     words: Sequence[str] = ()
 
     def wants(self, run: Listed) -> bool:
-        """Whether a run matches."""
+        """Return whether a run matches."""
         return (
             _matches([run.model], self.models)
             and _matches(run.tasks, self.tasks)
@@ -78,7 +78,7 @@ def _holds(manifest: Path, words: Sequence[str]) -> bool:
 
 
 def find_runs(places: Sequence[Path], search: Search | None = None) -> list[Listed]:
-    """Return the runs in the folders and up to four levels below, oldest first. A damaged one is listed as such."""
+    """Return the runs in the folders and up to four levels below, oldest first. Damaged runs are listed as damaged."""
     found = [_listed(folder) for folder in dict.fromkeys(_folders(places))]
     wanted = [run for run in found if search is None or search.wants(run)]
     return sorted(wanted, key=lambda run: (run.started, str(run.folder)))

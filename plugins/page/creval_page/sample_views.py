@@ -1,4 +1,4 @@
-"""The samples of a run as they are inspected: rows that can be filtered, and one of them whole."""
+"""Views of a run's samples: rows with filters, and one complete sample."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SHOWN = 10
 
 
 class Seen(NamedTuple):
-    """A sample with its final status, the key by which the run's samples are distinguished, and its score, if any."""
+    """A sample with its final status, its key, unique within the run, and its score, if any."""
 
     key: str
     sample: Sample
     score: ScoreRecord | None
 
     def to_row(self) -> dict[str, Any]:
-        """Return it as one flat row: its key, then what `sample_row` says."""
+        """Return one flat row: the key, then the fields of `sample_row`."""
         return {"key": self.key, **sample_row(self.sample, self.score)}
 
 
@@ -38,7 +38,7 @@ class Filter:
     text: str | None = None
 
     def passes(self, sample: Sample) -> bool:
-        """Whether a sample is wanted, task and status aside (the reader leaves those out)."""
+        """Return whether a sample matches, without task and status (the reader filters those)."""
         if self.doc is not None and sample.key.doc != self.doc:
             return False
         if self.condition is not None and sample.key.condition != self.condition:
@@ -49,7 +49,7 @@ class Filter:
 def seen_samples(run: Run, wanted: Filter | None = None) -> Iterator[Seen]:
     """Yield the samples of a run, in the order in which they ended.
 
-    Raises UnknownNameError for a task or status that is none, RunError if a row is damaged.
+    Raises UnknownNameError for an unknown task or status, RunError if a row is damaged.
     """
     wanted = wanted or Filter()
     write = key_writer(run)
@@ -61,7 +61,7 @@ def seen_samples(run: Run, wanted: Filter | None = None) -> Iterator[Seen]:
 
 
 def key_writer(run: Run) -> Callable[[SampleKey], str]:
-    """Return the function that writes keys: `[task:]doc[:condition][:repeat]`, without what all of the run share."""
+    """Return the function that writes keys: `[task:]doc[:condition][:repeat]`, without the shared parts."""
     entries: list[Mapping[str, Any]] = list(run.manifest["tasks"])
     tasks = len(entries) > 1
     conditions = any(len(entry["conditions"]) > 1 for entry in entries)
@@ -76,9 +76,9 @@ def key_writer(run: Run) -> Callable[[SampleKey], str]:
 
 
 def with_texts(seen: Seen, run: Run) -> Seen:
-    """Return a sample with what is kept by reference put back from the data.
+    """Return a sample with the texts stored by reference restored from the data.
 
-    Raises TaskError, DataError or RunError if task or data are gone, or are others.
+    Raises TaskError, DataError or RunError if the task or data are missing or have changed.
     """
     if seen.sample.doc_digest is None:
         return seen
@@ -86,7 +86,7 @@ def with_texts(seen: Seen, run: Run) -> Seen:
 
 
 def find_sample(run: Run, key: str) -> Seen:
-    """Return the sample of this key; the doc alone, or doc and repeat, will do where only one sample has it.
+    """Return the sample of this key; only the doc, or doc and repeat, suffices if a single sample has it.
 
     Raises UnknownNameError with the nearest keys if there is none, UsageError if there are several.
     """
@@ -110,11 +110,11 @@ def find_sample(run: Run, key: str) -> Seen:
 
 
 Judged = Mapping[SampleKey, Sequence[Mapping[str, Any]]]
-"""Calls to other roles than the target, as calls/ holds them, by the sample for which they were asked first."""
+"""Calls to other roles than the target, from calls/, by the sample for which they were made first."""
 
 
 def judge_calls(run: Run, tasks: Sequence[str] | None = None) -> Judged:
-    """Return the calls that a run's other roles answered for its samples."""
+    """Return the calls to a run's other roles for its samples."""
     found: dict[SampleKey, list[Mapping[str, Any]]] = {}
     for record in run.calls():
         asked = record.get("asked", {})
@@ -127,9 +127,9 @@ def judge_calls(run: Run, tasks: Sequence[str] | None = None) -> Judged:
 def transcript(seen: Seen, judged: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """Return a sample as plain data.
 
-    `turns` are messages and answers in order, each with `who` and `text` (or `digest` and `characters` where the text
-    is kept by reference), `parts` that are no text, `calls` of tools, an answer with its `thinking` too; `score`
-    what was read and scored; `judges` the calls of other roles in scoring.
+    `turns` are messages and answers in order, each with `who` and `text` (or `digest` and `characters` if the text
+    is stored by reference), `parts` other than text, `calls` of tools, and for an answer its `thinking`; `score`
+    contains the parsed answer and its scores; `judges` the calls of other roles in scoring.
     """
     sample, score = seen.sample, seen.score
     referenced = sample.doc_digest is not None and not sample.doc
@@ -177,7 +177,7 @@ def _text(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _calls(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tool calls of a message or completion, as `calls`."""
+    """Return the tool calls of a message or completion, under the key `calls`."""
     return {"calls": [dict(call) for call in said["tool_calls"]]} if said.get("tool_calls") else {}
 
 

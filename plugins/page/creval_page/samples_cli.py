@@ -15,9 +15,9 @@ __all__ = ["samples"]
 
 
 _LONGEST = 60
-"""How many columns of the terminal a text takes in a table, its ellipsis aside."""
+"""Width of a text in a table, in columns of the terminal, without its ellipsis."""
 _HIDDEN = ("task", "doc", "condition", "repeat", "route")
-"""Columns that the table has only where --columns names them; the key says the first four."""
+"""Columns that the table has only if --columns names them; the key contains the first four."""
 
 
 @click.command(epilog="Example: creval samples runs/mine --status unparsed")
@@ -82,7 +82,7 @@ _FACTS = ("key", "status", "run", "input_tokens", "output_tokens", "cost", "seco
 
 
 def _entries(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a list: of each sample its key, status, scores and cost, then what was asked and said."""
+    """Yield the lines of a list: for each sample its key, status, scores and cost, then the question and the answer."""
     from creval.plugin.page import cut
 
     scores = [name for name in names if name not in (*_OWN_LINES, *_FACTS)]
@@ -123,7 +123,7 @@ def _rows(place: Path, wanted: Mapping[str, str | None]) -> Iterator[dict[str, A
 
 
 def _chosen(columns: str, known: Sequence[str]) -> list[str]:
-    """Return the names of columns that were asked for. Raises UnknownNameError for one that no sample has."""
+    """Return the requested column names. Raises UnknownNameError for one that no sample has."""
     from creval.plugin import UnknownNameError
 
     names = [name.strip() for name in columns.split(",") if name.strip()]
@@ -134,7 +134,7 @@ def _chosen(columns: str, known: Sequence[str]) -> list[str]:
 
 
 def _short(value: object) -> object:
-    """Return a text on one line, cut where it is long."""
+    """Return a text on one line, shortened if it is long."""
     from creval.plugin.page import cut
 
     return cut(value, _LONGEST + 1) if isinstance(value, str) else value

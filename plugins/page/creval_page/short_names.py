@@ -1,4 +1,4 @@
-"""Short names of runs: each without what all of them have in common."""
+"""Short names of runs: each without the parts that all have in common."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Sequence
 __all__ = ["short_names"]
 
 _BASELINE = "baseline/"
-_LEAST = 4  # letters of a name that lost words at its beginning
+_LEAST = 4  # fewest letters of a name that lost words at its beginning
 _TOKEN = re.compile(r"[^\s/:_·-]+[\s/:_·-]*|[\s/:_·-]+")
-"""A word of a name, with the separators behind it."""
+"""A word of a name, with the separators after it."""
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return each name without its provider and the words that all share; no two alike, in the order of `names`.
+    """Return each name without its provider and the words that all share; all distinct, in the order of `names`.
 
-    Baselines lose their provider alone, and count not for what is shared. A name that would be empty or like another
-    one stays as it is.
+    Baselines lose only their provider, and are ignored in finding shared words. A name that would be empty or equal to
+    another one is unchanged.
     """
     last = [name.rpartition("/")[2] for name in names]
     short = [own if own and last.count(own) == 1 else name for own, name in zip(last, names, strict=True)]
@@ -30,7 +30,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _without_shared(names: Sequence[str]) -> list[str]:
-    """Return the names without the words at their beginning and end that all have; a readable rest of each stays."""
+    """Return the names without the words that all share at the beginning and end; a readable rest of each remains."""
     if len(names) < 2:
         return list(names)
     words = [_TOKEN.findall(name) for name in names]
@@ -43,5 +43,5 @@ def _without_shared(names: Sequence[str]) -> list[str]:
 
 
 def _shared(words: Sequence[Sequence[str]], most: int) -> int:
-    """Return how many of the first words are alike in all, at most `most`."""
+    """Return how many of the first words are the same in all, at most `most`."""
     return next((n for n in range(max(most, 0)) if len({own[n] for own in words}) > 1), max(most, 0))

@@ -1,12 +1,11 @@
-"""Puts a page together: markup, style, script and data in one file that loads nothing.
+"""Write a page: markup, style, script and data in one file that loads nothing else.
 
-All that a page shows, as plain data.
+This module also collects the data of a page, and reads the numbers that a paper printed, which appear next to those of
+a run: `published.csv` in a plugin's folder of tasks.
 
-The numbers that a paper printed, next to those of a run: `published.csv` in a plugin's folder of tasks.
-
-Its columns are task, metric, model, value, source (paper and table), equal (what must be the paper's for a number to be
-compared with it, of PARTS), and where they are wanted standard_error and remark: in what the paper's number was made
-otherwise than the task makes it.
+Its columns are task, metric, model, value, source (paper and table), equal (the PARTS that must equal the paper's for a
+number to be comparable), and optionally standard_error and remark: how the paper's number
+was made differently from the task.
 """
 
 from __future__ import annotations
@@ -57,15 +56,15 @@ __all__ = [
 FILE = "published.csv"
 
 PARTS = ("wording", "data", "instrument", "settings", "judge")
-"""What a measurement consists of; `judge` is the model that judges, `wording` that of the prompts."""
+"""The parts of a measurement; `judge` is the model that judges, `wording` that of the prompts."""
 
 _COLUMNS = ("task", "metric", "model", "value", "source", "equal")
 
 
 class Printed(NamedTuple):
-    """One number of a paper. A `remark` says why even the task as it stands does not measure quite the same.
+    """One number of a paper. A `remark` says why even the unmodified task does not measure quite the same.
 
-    `equal`: those of PARTS on which the number depends. The remark and what a run differs in say which of them are not.
+    `equal`: those of PARTS on which the number depends. The remark and a run's differences say which do not match.
     """
 
     task: str
@@ -79,7 +78,7 @@ class Printed(NamedTuple):
 
 
 def printed_numbers(plugin: str) -> list[Printed]:
-    """Return what the papers of a plugin's tasks print; none if it is not installed or brings no such file.
+    """Return the numbers from the papers of a plugin's tasks; none if it is not installed or has no such file.
 
     Raises PluginError if the file is damaged.
     """
@@ -118,9 +117,9 @@ def _finite(text: str) -> float:
 
 
 def differences(task: Mapping[str, Any], metric: Mapping[str, Any]) -> list[str]:
-    """Return in what a run's metric differs from the one that was published; nothing where they agree.
+    """Return how a run's metric differs from the published one; nothing if they agree.
 
-    Both are parts of results.json. The resource in brackets behind the name, docs, tries, settings,
+    Both are parts of results.json. The resource in brackets after the name, docs, tries, settings,
     data and the YAML itself count.
     """
     found = []
@@ -143,7 +142,7 @@ def differences(task: Mapping[str, Any], metric: Mapping[str, Any]) -> list[str]
 
 
 def same_model(ours: str, printed: str) -> bool:
-    """Whether a model as it is named here (`openai/gpt-5.4-mini`) is one as a paper names it (`gpt-5-4-mini`)."""
+    """Return whether creval's name of a model (`openai/gpt-5.4-mini`) matches a paper's (`gpt-5-4-mini`)."""
     return _plain(ours.rpartition("/")[2]) == _plain(printed)
 
 
@@ -162,7 +161,7 @@ def beside(numbers: Sequence[Printed], task: str, metric: str) -> list[Printed]:
 
 
 def remarks(numbers: Sequence[Printed], model: str) -> list[str]:
-    """Return in what printed numbers were made otherwise: that of the run's own model, else that of any."""
+    """Return the remarks on printed numbers: those of the run's own model, or else of any."""
     own = [number for number in numbers if same_model(model, number.model)]
     return list(dict.fromkeys(number.remark for number in own or numbers if number.remark))
 
@@ -185,9 +184,9 @@ _SETTINGS = (
 
 
 def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> dict[str, Any]:
-    """Return what the page shows of runs: their facts, every metric with its floor, ceiling and counts, and samples.
+    """Return the page's data about runs: their facts, every metric with its floor, ceiling and counts, and samples.
 
-    Texts of docs that a task keeps by reference are not in it. Raises RunError if a run did not come to its end.
+    Texts of docs that a task stores by reference are not in it. Raises RunError if a run is unfinished.
     """
     samples = collect_samples(runs, most)
     names = _names(runs)
@@ -245,7 +244,7 @@ def _summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _tasks(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return each task once: title, what it is, and its metrics' descriptions, as far as the runs keep its YAML."""
+    """Return each task once: title, description, and those of its metrics, if the runs stored its YAML."""
     found: dict[str, dict[str, Any]] = {}
     for run in runs:
         for result in run.results["tasks"]:
@@ -268,7 +267,7 @@ def _tasks(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _kept_yaml(folder: Path, task: str) -> Mapping[str, Any]:
-    """Return the task as its run kept it; nothing where the run is older or the file is none any more."""
+    """Return the task as stored by its run; nothing if the run is older or the file is no longer valid."""
     try:
         file = folder / "tasks" / f"{file_name(task)}.yaml"
         root = read_yaml_text(read_bytes(file).decode("utf-8"), file).root
@@ -280,7 +279,7 @@ def _kept_yaml(folder: Path, task: str) -> Mapping[str, Any]:
 
 
 def _suites(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return each suite that has numbers of its own, as a task is returned."""
+    """Return each suite with its own numbers, in the form of a task."""
     found: dict[str, dict[str, Any]] = {}
     for run in runs:
         for suite in run.results.get("suites", ()):
@@ -343,7 +342,7 @@ def _metrics(run: Run, number: int, baselines: Baselines, which: str) -> Iterato
 
 
 def _group(metric: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return of a number by a field whose it is: its metric, the field, and the group or mean; None for others."""
+    """Return the origin of a number by field: its metric, the field, and the group or mean; None for others."""
     by = metric.get("by")
     if by is None:
         return None
@@ -354,7 +353,7 @@ def _group(metric: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _source(numbers: Sequence[Printed], model: str) -> str | None:
-    """Where the number of the run's own model stands, else where all of them do."""
+    """Return the source of the number of the run's own model, or else of all of them."""
     own = [number.source for number in numbers if same_model(model, number.model)]
     return "; ".join(dict.fromkeys(own or [number.source for number in numbers])) or None
 
@@ -366,21 +365,21 @@ def write_page(folders: Sequence[Path], file: Path, baselines: Path | None = Non
     """Write the page of finished runs to `file`, and return its path.
 
     Floor and ceiling come from the runs in `baselines`, by default from those in the folder of the first one.
-    Raises RunError if a run is none or did not come to its end, UsageError if the file cannot be written.
+    Raises RunError if a run is invalid or unfinished, UsageError if the file cannot be written.
     """
-    runs = open_runs(folders, as_stored=True)  # texts kept by reference do not leave the folder
+    runs = open_runs(folders, as_stored=True)  # texts stored by reference do not leave the folder
     found: Baselines = find_baselines(baselines or runs[0].folder.absolute().parent)
     return write_text(file, page_text(page_data(runs, found, most)))
 
 
 def page_text(data: Mapping[str, Any]) -> str:
-    """Return the page of `page_data` as HTML. What the page may do is bounded by a policy that is in it."""
+    """Return the page of `page_data` as HTML. A policy in the page limits what it may do."""
     title = " · ".join(["creval", *(task["task"] for task in data["tasks"][:3])])
     return filled_page("page.html", _SCRIPTS, title, data)
 
 
 def filled_page(markup: str, scripts: Sequence[str], title: str, data: Mapping[str, Any]) -> str:
-    """Return a page of assets: its markup with the style, scripts, title and data."""
+    """Return a page from the assets: its markup with the style, scripts, title and data."""
     script = "\n".join(_asset(name) for name in scripts)
     style = _asset("page.css")
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -400,7 +399,7 @@ def filled_page(markup: str, scripts: Sequence[str], title: str, data: Mapping[s
 
 
 def _inside_script(text: str) -> str:
-    """Return JSON that cannot end the element that holds it: no `<`, and no lone surrogate that UTF-8 lacks."""
+    """Return JSON that cannot end its enclosing element: no `<`, and no lone surrogate, which UTF-8 lacks."""
     safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in safe)
 
