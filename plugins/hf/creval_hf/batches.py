@@ -1,7 +1,7 @@
-"""Gathers concurrent calls into batches for one thread that computes.
+"""Gather concurrent calls into batches for one computing thread.
 
-Calls that wait make a round, sorted by length, the longest first. A round is computed in batches. A batch that does not
-fit into memory is halved and computed again, and no later one is as large.
+Waiting calls make a round, sorted by length, the longest first. A round is computed in batches. A batch that does not
+fit into memory is halved and computed again, and later batches are no larger.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ __all__ = ["Batcher", "Computing", "Row"]
 
 _LOG = logging.getLogger("creval.hf")
 _QUIET = 0.01
-"""Seconds without a further call after which a round begins: samples that begin together are computed together."""
+"""Seconds without a new call before a round begins, so that samples that start together are computed together."""
 _LONGEST_WAIT = 0.2
 
 
 class Row(Protocol):
-    """One line of a batch: an answer to be made, or a text whose likelihood is asked for.
+    """One line of a batch: an answer to generate, or a text whose likelihood is requested.
 
-    Rows of another `kind` are not computed together. `length` is how many tokens it may come to; `order` sorts rows of
-    one kind: what is equal in it stays together.
+    Rows of different `kind` are not computed together. `length` is the maximum number of its tokens; `order` sorts rows
+    of one kind: equal values stay together.
     """
 
     @property
@@ -39,19 +39,19 @@ class Row(Protocol):
 
 
 class Computing(Protocol):
-    """What the thread does."""
+    """The work of the thread."""
 
     def rows(self, request: Any) -> Sequence[Row]:
         """Return the rows of a request."""
 
     def compute(self, rows: Sequence[Row], cancelled: Callable[[int], bool]) -> Sequence[Any]:
-        """Return one result for each row; of rows that were cancelled meanwhile any."""
+        """Return one result for each row; any value for rows cancelled meanwhile."""
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Whether a smaller batch may go through."""
+        """Return whether a smaller batch may succeed."""
 
     def release(self) -> None:
-        """Give memory back after such an error."""
+        """Free memory after an out-of-memory error."""
 
 
 @dataclass(eq=False, slots=True)
@@ -66,7 +66,7 @@ class _Call:
     def settle(self, error: BaseException | None = None) -> None:
         try:
             self.loop.call_soon_threadsafe(self._settle, error)
-        except RuntimeError:  # the loop is closed: nobody waits
+        except RuntimeError:  # the loop is closed: no caller waits
             self.cancelled = True
 
     def _settle(self, error: BaseException | None) -> None:
@@ -86,9 +86,9 @@ class _Waiting:
 
 
 class Batcher:
-    """One thread that computes what is handed in. `most` is the largest batch.
+    """One thread that computes the submitted requests. `most` is the largest batch.
 
-    `largest` says how many tokens a batch may come to, None as long as memory has been enough.
+    `largest` is the maximum of tokens in a batch, None as long as memory has sufficed.
     """
 
     def __init__(self, computing: Computing, most: int, where: str) -> None:
@@ -103,7 +103,7 @@ class Batcher:
         self.largest: int | None = None
 
     async def submit(self, request: Any) -> list[Any]:
-        """Return the results of a request's rows. Raises what computing them raises."""
+        """Return the results of a request's rows. Raises the errors of the computation."""
         loop = asyncio.get_running_loop()
         call = _Call(request, loop, loop.create_future())
         with self._changed:
@@ -118,13 +118,13 @@ class Batcher:
         try:
             return await call.answer
         finally:
-            call.cancelled = True  # an answer that has come is not computed again either way
+            call.cancelled = True  # a finished answer is not computed again either way
             with self._changed:
                 self._open.discard(call)
 
     @property
     def idle(self) -> bool:
-        """Whether no call waits."""
+        """Return whether no call waits."""
         return not self._open
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class Batcher:
                 waiting = self._one_batch([each for each in waiting if not each.call.cancelled])
 
     def _round(self) -> list[_Call]:
-        """Wait for calls, and until no further one comes; an empty list at the end."""
+        """Wait for calls until no more arrive; return an empty list at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._arrived or self._closing)
             known, waited = 0, 0.0
@@ -175,7 +175,7 @@ class Batcher:
         return [_Waiting(row, call, place) for place, row in enumerate(rows)]
 
     def _one_batch(self, waiting: list[_Waiting]) -> list[_Waiting]:
-        """Compute a batch of what waits, and return what still does."""
+        """Compute a batch of the waiting rows, and return the rest."""
         if not waiting or self._closing:
             return []
         batch = self._batch(waiting)
@@ -183,7 +183,7 @@ class Batcher:
         if error is None:
             return waiting[len(batch) :]
         if self._computing.is_out_of_memory(error) and len(batch) > 1:
-            error = None  # it holds the frames, and so the memory, of what failed
+            error = None  # it references the frames, and so the memory, of the failed batch
             self._computing.release()
             longest = max(each.row.length for each in batch)
             self.largest = longest * (len(batch) // 2)
@@ -192,7 +192,7 @@ class Batcher:
         if len(batch) == 1:
             batch[0].call.settle(self._explained(error))
             return waiting[1:]
-        for each in batch:  # what is wrong with one row is no other's fault
+        for each in batch:  # an error in one row must not affect the others
             alone = self._computed([each])
             if alone is not None:
                 each.call.settle(self._explained(alone))

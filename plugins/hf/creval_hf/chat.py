@@ -1,4 +1,4 @@
-"""Prompts by the tokenizer's chat template, and the thinking that the template's own marks part from the answer."""
+"""Render prompts by the tokenizer's chat template, and separate thinking from the answer by the template's marks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["NO_TEMPLATE", "Marks", "Prompt", "marks_of", "part_thinking", "rende
 
 NO_TEMPLATE = "none"
 _THOUGHT, _SAID = "thought-4f1c", "said-9b2e"
-"""Texts that no template has: what the template puts around them are its marks."""
+"""Texts that occur in no template: the template's marks are what it writes around them."""
 _OPEN_AT_END = re.compile(r"(<([\w:]+)>|\[([A-Z]+)\]|<\|(\w+)\|>)\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a template writes before and after the thinking of an answer, without white space."""
+    """The texts that a template writes before and after the thinking of an answer, without white space."""
 
     opening: str
     closing: str
@@ -29,7 +29,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt as text. `plain`: no template made it, so the tokenizer adds its own special tokens."""
+    """A prompt as text. `plain`: not from a template, so the tokenizer adds its special tokens."""
 
     text: str
     plain: bool
@@ -37,7 +37,7 @@ class Prompt:
 
 
 def render(tokenizer: Any, messages: Sequence[Message], settings: Mapping[str, Any], where: str) -> Prompt:
-    """Return the prompt of a conversation; a last message of the assistant is continued. Raises FatalModelError."""
+    """Return the prompt of a conversation; a final message of the assistant is continued. Raises FatalModelError."""
     template = settings.get("chat_template")
     if template == NO_TEMPLATE:
         return Prompt("\n\n".join(message.text for message in messages), True)
@@ -58,7 +58,7 @@ def render(tokenizer: Any, messages: Sequence[Message], settings: Mapping[str, A
     apply = _Template(tokenizer, template, variables)
     try:
         text = apply(plain, continue_final_message=continues, add_generation_prompt=not continues)
-    except Exception as error:  # a template is a program that may refuse what it likes
+    except Exception as error:  # a template is a program that may raise any error
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
         fix = "Take a task whose messages the model knows, or add: --generation chat_template=none"
         raise FatalModelError(f"the chat template refuses the messages: {reason}", where=where, fix=fix) from None
@@ -80,19 +80,19 @@ class _Template:
 
     @property
     def source(self) -> str:
-        """The template's own text."""
+        """Return the template's text."""
         source = self._tokenizer.chat_template
         return str(source.get(self._name or "default", "") if isinstance(source, Mapping) else source)
 
 
 def marks_of(apply: Any, prompt: str) -> Marks | None:
-    """Return the marks of a template: what it writes around a thought, else what its prompts end in."""
+    """Return the marks of a template: the texts around a thought, or else the end of its prompts."""
     asked = {"role": "user", "content": "?"}
     thoughts = {"reasoning_content": _THOUGHT, "thinking": _THOUGHT, "reasoning": _THOUGHT}
     try:
         whole = apply([asked, {"role": "assistant", "content": _SAID, **thoughts}])
         head = apply([asked], add_generation_prompt=True)
-    except Exception:  # it takes no such conversation
+    except Exception:  # it does not accept this conversation
         whole = head = ""
     before, thought, rest = whole.partition(_THOUGHT)
     between, said, _ = rest.partition(_SAID)
@@ -116,10 +116,10 @@ def _closings(opening: str) -> Sequence[str]:
 
 
 def part_thinking(completion: Completion, marks: Marks, prompt: str) -> tuple[Completion, tuple[str, ...]]:
-    """Return a completion whose thinking is in its reasoning, and the flags that say so.
+    """Move a completion's thinking to its reasoning; return it with the flags that say so.
 
-    The thinking begins where the prompt left it open, or with the opening mark; without a closing mark it never ends,
-    and there is no answer.
+    The thinking begins at the start if the prompt left it open, or with the opening mark; without a closing mark it
+    never ends, and there is no answer.
     """
     text = completion.text
     opened = prompt.rstrip().endswith(marks.opening)

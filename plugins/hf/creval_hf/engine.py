@@ -1,4 +1,4 @@
-"""What the computing thread does: turns calls into rows, rows into answers and likelihoods."""
+"""The work of the computing thread: convert calls to rows, and rows to answers and likelihoods."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Asked", "Engine", "Worked"]
 
 @dataclass(slots=True)
 class Asked:
-    """A call, and what becomes known of it when it is read."""
+    """A call, and the facts found when it is read."""
 
     request: GenerateRequest
     prompt: Prompt | None = None
@@ -38,7 +38,7 @@ Worked = Callable[[], Loaded]
 
 
 class Engine:
-    """Computes for one model, which is loaded by `open` with the first call. Used from one thread."""
+    """Computes for one model, which `open` loads at the first call. Used from one thread."""
 
     def __init__(self, open_model: Worked, where: str) -> None:
         self._open_model = open_model
@@ -78,14 +78,14 @@ class Engine:
         return generate(loaded, [cast(AnswerRow, row) for row in rows], cancelled)
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Whether a smaller batch may go through."""
+        """Return whether a smaller batch may succeed."""
         if isinstance(error, MemoryError | torch.OutOfMemoryError):
             return True
         said = str(error).lower()
         return isinstance(error, RuntimeError) and ("out of memory" in said or "can't allocate memory" in said)
 
     def release(self) -> None:
-        """Give back what the failed batch held."""
+        """Free the memory of the failed batch."""
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -102,7 +102,7 @@ class Engine:
         return self._loaded
 
     def _special_in(self, marks: Marks | None) -> frozenset[int]:
-        """Return the special tokens that marks of thinking are made of; others are no part of an answer's text."""
+        """Return the special tokens in marks of thinking; others are not part of an answer's text."""
         if marks is None:
             return frozenset()
         loaded = self._open()

@@ -1,7 +1,7 @@
 """Answers by transformers' own `generate`, each row of a batch with its own sampling, seed, limit and stop texts.
 
-`generate` computes: caches, positions and masks are its. It takes the most probable token each time; a processor of
-scores chooses the token of each row before, and leaves no other.
+`generate` computes: it manages caches, positions and masks. It takes the most probable token each time; a logits
+processor chooses the token of each row first, and leaves no other.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from creval_hf.settings import Sampling
 __all__ = ["Answer", "AnswerRow", "generate"]
 
 _TAIL = 6
-"""Tokens of the prompt before an answer: some tokenizers write a text's first token otherwise than the same later."""
+"""Tokens of the prompt before an answer: some tokenizers decode a token differently at the start of a text."""
 _SLACK = 8
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """An answer to be made: the prompt's tokens, how it is drawn, and special tokens that stay in its text."""
+    """An answer to generate: the prompt's tokens, its sampling, and special tokens that stay in its text."""
 
     prompt: Sequence[int]
     sampling: Sampling
@@ -47,7 +47,7 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was made. `count` are its tokens, without one that only ended it."""
+    """A generated answer. `count` is the number of its tokens, without one that only ended it."""
 
     text: str
     finish_reason: str
@@ -56,7 +56,7 @@ class Answer:
 
 
 def generate(loaded: Loaded, rows: Sequence[AnswerRow], cancelled: Callable[[int], bool]) -> list[Answer]:
-    """Make the answers of one batch; of rows that are cancelled meanwhile as much as there is."""
+    """Generate the answers of one batch; for rows cancelled meanwhile, the text so far."""
     width = max(len(row.prompt) for row in rows)
     pads = [width - len(row.prompt) for row in rows]
     ids = [[loaded.padding] * pad + list(row.prompt) for row, pad in zip(rows, pads, strict=True)]
@@ -79,7 +79,7 @@ def _plain_config(loaded: Loaded, longest: int) -> tuple[Any, frozenset[int]]:
     for name in ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff", "top_h"):
         setattr(config, name, None)
     config.do_sample, config.num_beams, config.num_return_sequences = False, 1, 1
-    config.repetition_penalty = None  # ours leaves the padding out
+    config.repetition_penalty = None  # ours ignores the padding
     config.max_length, config.max_new_tokens = None, longest
     config.min_length, config.max_time, config.stop_strings = 0, None, None
     config.return_dict_in_generate = config.output_scores = config.output_logits = False
@@ -90,7 +90,7 @@ def _plain_config(loaded: Loaded, longest: int) -> tuple[Any, frozenset[int]]:
 
 
 class _Line:
-    """One answer while it is made."""
+    """One answer during generation."""
 
     def __init__(self, tokenizer: Any, row: AnswerRow) -> None:
         self.row = row
@@ -107,7 +107,7 @@ class _Line:
         self._tail = [token for token in row.prompt[-_TAIL:] if token not in self._special]
 
     def add(self, token: int, ends: frozenset[int], cancelled: bool) -> None:
-        """Take a token, and see whether the answer ends with it."""
+        """Add a token, and check whether the answer ends with it."""
         self.tokens.append(token)
         self.counts[token] += 1
         if token in ends:
@@ -121,7 +121,7 @@ class _Line:
         self._ended_by_token = token in ends
 
     def _has_stop(self) -> bool:
-        """Whether a stop text is in what was just written; the whole is read only where the end looks like it."""
+        """Return whether the new text contains a stop text; the whole is decoded only if the end looks like one."""
         longest = max(len(stop.encode()) for stop in self.sampling.stop)
         end = self._decoded(self.tokens[-longest - _SLACK :])
         return any(stop in end for stop in self.sampling.stop) and any(
@@ -133,7 +133,7 @@ class _Line:
         return str(self._tokenizer.decode(kept, clean_up_tokenization_spaces=False))
 
     def _text(self, tokens: Sequence[int]) -> str:
-        """Return tokens as the text that they add to the prompt."""
+        """Return the text that tokens add to the prompt."""
         head = self._decoded(self._tail)
         whole = self._decoded([*self._tail, *tokens])
         return whole[len(head) :] if whole.startswith(head) else self._decoded(tokens)
@@ -147,9 +147,9 @@ class _Line:
         return Answer(text, self.reason or "length", count, self._logprobs(text) if self.sampling.logprobs else None)
 
     def _logprobs(self, text: str) -> tuple[TokenLogprob, ...]:
-        """Return the tokens that make up the text, and the one that ended it, which has no text.
+        """Return the tokens of the text, and the one that ended it, which has no text.
 
-        A token within a character has no text; the one that completes the character has it.
+        A token within a character has no text; the token that completes the character has it.
         """
         found: list[TokenLogprob] = []
         before = len(self._tail)
@@ -173,7 +173,7 @@ class _Line:
 
 @dataclass(slots=True)
 class _Drawing:
-    """Chooses a token for each row, and says which rows are finished."""
+    """Chooses a token for each row, and tracks the finished rows."""
 
     tokenizer: Any
     rows: Sequence[AnswerRow]
@@ -185,7 +185,7 @@ class _Drawing:
         self.lines = [_Line(self.tokenizer, row) for row in self.rows]
 
     def choose(self, ids: Any, scores: Any) -> Any:
-        """Return scores that leave each row its token alone (a processor of transformers' `generate`)."""
+        """Return scores that allow each row only its token (a logits processor of transformers' `generate`)."""
         if all(line.sampling.plain for line in self.lines):
             return scores
         chosen = scores.argmax(dim=-1)
@@ -196,7 +196,7 @@ class _Drawing:
         return only.scatter_(1, chosen.unsqueeze(1), 0.0)
 
     def stopped(self, ids: Any, scores: Any, **_: Any) -> Any:
-        """Take the tokens that were chosen; returns which rows are finished (a criterion of `generate`)."""
+        """Record the chosen tokens; return which rows are finished (a stopping criterion of `generate`)."""
         for place, token in enumerate(ids[:, -1].tolist()):
             line = self.lines[place]
             if line.reason is None:
@@ -205,7 +205,7 @@ class _Drawing:
 
 
 def _drawn(line: _Line, scores: Any) -> int:
-    """Return the token of a row, and note its log-probability: the model's own, before any setting."""
+    """Return the token of a row, and record its log-probability: the model's, before any setting."""
     sampling = line.sampling
     plain = torch.log_softmax(scores, dim=-1) if sampling.logprobs else None
     scores = _penalised(line, scores)
@@ -216,7 +216,7 @@ def _drawn(line: _Line, scores: Any) -> int:
         sums = probabilities.double().cumsum(dim=-1)
         mark = torch.tensor(line.random.random(), dtype=sums.dtype, device=sums.device) * sums[-1]
         token = min(int(torch.searchsorted(sums, mark, right=True)), len(sums) - 1)
-        if probabilities[token] == 0:  # rounding at the very end
+        if probabilities[token] == 0:  # rounding at the end
             token = int(probabilities.argmax())
     if plain is not None:
         values, tokens = torch.topk(plain, sampling.top) if sampling.top else (plain[:0], plain[:0])
@@ -231,7 +231,7 @@ def _penalised(line: _Line, scores: Any) -> Any:
         scores = scores.clone()
         for token, bias in sampling.bias.items():
             scores[token] += bias
-    if sampling.repetition != 1.0:  # of what is in the question, too, as in transformers
+    if sampling.repetition != 1.0:  # also for tokens of the question, as in transformers
         seen = torch.tensor(sorted({*line.row.prompt, *line.tokens}), device=scores.device)
         there = scores[seen]
         scores = scores.clone()

@@ -1,7 +1,7 @@
-"""Log-likelihoods of given texts, as lm-eval's `hf` model (0.4.13) splits, cuts and scores them.
+"""Log-likelihoods of given texts, as lm-eval's `hf` model (0.4.13) splits, truncates and scores them.
 
-What texts of a batch have in common is computed once: first what all begin with, then the context of each call, then
-each continuation, on copies of the keys and values so far. Models whose memory is no plain list of these compute each
+The common parts of a batch's texts are computed once: first the prefix of all, then the context of each call, then
+each continuation, on copies of the keys and values so far. Models with another kind of cache compute each
 text as a whole.
 """
 
@@ -24,12 +24,12 @@ from creval_likelihoods.likelihood_tokens import rolling_windows, split_texts
 __all__ = ["TextRow", "score", "text_rows"]
 
 _WORTH_SHARING = 8
-"""The fewest shared tokens that are computed once for a whole batch; fewer are not worth a separate step."""
+"""The fewest shared tokens that are computed once for a whole batch; fewer do not justify a separate step."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """Tokens of which those from `first` on are scored, for a request of a call by its place."""
+    """Tokens, scored from `first` on, for a request of a call by its index."""
 
     request: int
     tokens: tuple[int, ...]
@@ -43,14 +43,14 @@ class TextRow:
 
     @property
     def order(self) -> tuple[int, tuple[int, ...]]:
-        return self.first, self.tokens  # texts after one context are neighbours
+        return self.first, self.tokens  # texts after one context are adjacent
 
 
 def text_rows(loaded: Loaded, call: LoglikelihoodCall) -> list[TextRow]:
-    """Return what is to be scored for a call. Raises ContextLengthError."""
+    """Return the texts to score for a call. Raises ContextLengthError."""
     prefix = str(call.settings.get("prefix") or "")
     stated = call.settings.get("context_length")
-    # Without a stated length as lm-eval: the last token is scored, but never read.
+    # Without a stated length, as in lm-eval: the last token is scored, but is no input.
     room = loaded.length + 1 if stated is None else int(stated) - 1
     if call.output == "loglikelihood_rolling":
         begin = loaded.encode_exactly(prefix) if prefix else [loaded.begin]
@@ -84,14 +84,14 @@ def _row(loaded: Loaded, place: int, context: str, continuation: str, prefix: st
 
 
 def score(loaded: Loaded, rows: Sequence[TextRow]) -> list[tuple[TokenLogprob, ...]]:
-    """Return the scored tokens of each row, each with the most probable one at its place where that is another."""
+    """Return the scored tokens of each row, each with the most probable one at its position if that differs."""
     with torch.inference_mode():
         return _score(loaded, rows)
 
 
 def _score(loaded: Loaded, rows: Sequence[TextRow]) -> list[tuple[TokenLogprob, ...]]:
     inputs: dict[tuple[int, ...], int] = {}
-    """What is read: the last token of a text is scored alone, so that texts may share all that is read."""
+    """The input: the last token of a text is only scored, so that texts may share the whole input."""
     starts: list[int] = []
     for row in rows:
         place = inputs.setdefault(row.tokens[:-1], len(starts))
@@ -109,7 +109,7 @@ def _score(loaded: Loaded, rows: Sequence[TextRow]) -> list[tuple[TokenLogprob, 
 
 
 class _Input(NamedTuple):
-    """Tokens that are read; the scores after those from `start` on are wanted."""
+    """Input tokens; the scores after those from `start` on are needed."""
 
     tokens: tuple[int, ...]
     start: int
@@ -129,7 +129,7 @@ def _scored(loaded: Loaded, logits: Any, tokens: Sequence[int]) -> tuple[TokenLo
 
 
 def _shares(model: Any) -> bool:
-    """Whether what was computed of a beginning can be used for several texts."""
+    """Return whether the computation of a prefix can be reused for several texts."""
     from transformers import DynamicCache
 
     if getattr(model, "_is_stateful", False) or not _takes(model, "position_ids", "attention_mask"):
@@ -147,7 +147,7 @@ def _takes(model: Any, *names: str) -> bool:
 
 
 def _inner(model: Any) -> Any:
-    """Return the model within an adapter."""
+    """Return the model inside an adapter."""
     base = getattr(model, "get_base_model", None)
     return base() if callable(base) else model
 
@@ -165,14 +165,14 @@ def _whole(loaded: Loaded, lines: Sequence[_Input]) -> list[Any]:
 
 @dataclass(slots=True)
 class _State:
-    """What has been read: keys and values, and which places of each row hold a token."""
+    """The input so far: keys and values, and which positions of each row have a token."""
 
     cache: Any = None
     mask: list[list[int]] = field(default_factory=list)
 
 
 def _shared(loaded: Loaded, lines: Sequence[_Input]) -> list[Any]:
-    """Compute what all texts begin with, then what those of a group do, then the rest of each."""
+    """Compute the prefix of all texts, then the prefix of each group, then the rest of each text."""
     common = _common([line.tokens for line in lines], min(line.start for line in lines))
     common = common if common >= _WORTH_SHARING and len(lines) > 1 else 0
     groups: dict[tuple[int, ...], list[int]] = {}
@@ -203,9 +203,9 @@ def _common(texts: Iterable[tuple[int, ...]], most: int) -> int:
 def _read(
     loaded: Loaded, state: _State, rows: Sequence[int], blocks: Sequence[tuple[int, ...]], logits: bool = False
 ) -> tuple[_State, Any]:
-    """Read a block of tokens on top of copies of rows of a state; returns the new state, and the logits of the block.
+    """Process a block of tokens after copies of a state's rows; return the new state and the block's logits.
 
-    Blocks are padded on the left: between what a row has read and its block may be places that nothing looks at.
+    Blocks are padded on the left: there may be masked positions between a row's earlier input and its block.
     """
     width = max(len(block) for block in blocks)
     ids = [[loaded.padding] * (width - len(block)) + list(block) for block in blocks]

@@ -1,4 +1,4 @@
-"""Loads a model and its tokenizer with transformers, and says in plain words why it cannot be done."""
+"""Load a model and its tokenizer with transformers, and explain in plain words why it fails."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Loaded", "check_config", "check_device", "chosen_device", "load", "v
 
 _LONGEST = ("n_positions", "max_position_embeddings", "n_ctx")
 _DEFAULT_LENGTH = 2048
-_NO_LENGTH = 10**9  # tokenizers without a limit state a number of thirty digits
+_NO_LENGTH = 10**9  # tokenizers without a limit state a thirty-digit number
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model that is ready, its tokenizer, and the longest text in tokens that it takes."""
+    """A loaded model, its tokenizer, and its longest text in tokens."""
 
     model: Any
     tokenizer: Any
@@ -30,12 +30,12 @@ class Loaded:
 
     @property
     def device(self) -> Any:
-        """Where inputs go."""
+        """Return the device for inputs."""
         return self.model.device
 
     @property
     def begin(self) -> int:
-        """The token before the first one of a text: the tokenizer's first, else its last special token."""
+        """Return the token before a text: the tokenizer's first, else its last special token."""
         tokenizer = self.tokenizer
         token = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         if token is None:
@@ -45,30 +45,30 @@ class Loaded:
 
     @property
     def padding(self) -> int:
-        """A token for places that nothing looks at."""
+        """Return a token for masked positions."""
         tokens = (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id, 0)
         return int(next(token for token in tokens if token is not None))
 
     def encode(self, text: str) -> list[int]:
-        """Return the tokens of a plain text, with the special tokens that the tokenizer adds, never two first ones."""
+        """Return the tokens of a plain text, with the tokenizer's special tokens, but never two first ones."""
         first = self.tokenizer.bos_token or self.tokenizer.eos_token
         twice = bool(first) and text.startswith(first)
         return list(self.tokenizer.encode(text, add_special_tokens=not twice))
 
     def encode_exactly(self, text: str) -> list[int]:
-        """Return the tokens of a text, without any that it does not have itself."""
+        """Return the tokens of a text, without added ones."""
         return list(self.tokenizer.encode(text, add_special_tokens=False))
 
 
 def versions() -> str:
-    """Return which libraries compute: answers may depend on it."""
+    """Return the versions of the computing libraries: answers may depend on them."""
     from importlib.metadata import version
 
     return f"transformers {version('transformers')}, torch {version('torch')}"
 
 
 def check_device(name: ModelName) -> None:
-    """Raise UsageError if the device that the name states is not there; imports torch if it states one."""
+    """Raise UsageError if the named device is missing; imports torch if the name states one."""
     if name.device in (None, "cpu"):
         return
     import torch
@@ -85,7 +85,7 @@ def check_device(name: ModelName) -> None:
 
 
 def chosen_device(name: ModelName) -> str:
-    """Return the device that is taken."""
+    """Return the device to use."""
     import torch
 
     if name.device_map:
@@ -94,16 +94,16 @@ def chosen_device(name: ModelName) -> str:
 
 
 def check_config(name: ModelName, found: Found, trusted: bool, offline: bool) -> str:
-    """Read the model's configuration, and return the type of number that it is computed with.
+    """Read the model's configuration, and return the data type of its computation.
 
-    Raises UsageError if it is no model that answers, or has code that was not allowed.
+    Raises UsageError if it is not a generative model, or has code that was not allowed.
     """
     import transformers
 
     where = f"model hf/{name.title}"
     try:
         config = transformers.AutoConfig.from_pretrained(found.place, **_how(found, trusted, offline))
-    except Exception as error:  # whatever a configuration or its code may raise
+    except Exception as error:  # a configuration or its code may raise any error
         raise _explained(error, name, trusted) from None
     known = type(config) in transformers.AutoModelForCausalLM._model_mapping
     own_code = "AutoModelForCausalLM" in (getattr(config, "auto_map", None) or {})
@@ -143,7 +143,7 @@ def load(name: ModelName, found: Found, adapter: Found | None, trusted: bool, of
             model = model.to(torch.device(chosen_device(name)))
     except CrevalError:
         raise
-    except Exception as error:  # transformers, torch, safetensors and the model's own code raise what they like
+    except Exception as error:  # transformers, torch, safetensors and the model's code may raise any error
         raise _explained(error, name, trusted) from None
     model.eval()
     return Loaded(model, tokenizer, name.context or _length(model.config, tokenizer))
@@ -159,7 +159,7 @@ def _adapted(model: Any, adapter: Found, offline: bool) -> Any:
 
 
 def _can_merge(model: Any) -> bool:
-    """Whether an adapter is added to the weights: those of 4 or 8 bit would be rounded again."""
+    """Return whether to merge an adapter into the weights: 4- or 8-bit weights would be rounded again."""
     return getattr(model, "quantization_method", None) is None
 
 
@@ -169,7 +169,7 @@ def _how(found: Found, trusted: bool, offline: bool) -> Mapping[str, Any]:
 
 
 def _length(config: Any, tokenizer: Any) -> int:
-    """Return the longest text of a model, as lm-eval finds it."""
+    """Return the longest text of a model, as lm-eval determines it."""
     inner = getattr(config, "text_config", None) or config
     stated = [getattr(inner, name, None) for name in _LONGEST]
     length = next((int(each) for each in stated if each is not None), None)
@@ -185,7 +185,7 @@ def _untrusted(where: str) -> UsageError:
 
 
 def _explained(error: Exception, name: ModelName, trusted: bool) -> CrevalError:
-    """Return what an error of the libraries means."""
+    """Return the explanation of a library's error."""
     where, said = f"model hf/{name.title}", str(error).strip()
     if "trust_remote_code" in said and not trusted:
         return _untrusted(where)

@@ -13,18 +13,18 @@ from creval.plugin import UnknownNameError, UsageError
 __all__ = ["MOST_ROWS", "ModelName"]
 
 MOST_ROWS = 64
-"""So many answers are made at once at most, unless the name says another number."""
+"""Maximum number of concurrent answers, unless the name states another one."""
 _HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?", re.ASCII)
 _DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A model, and how it is loaded.
+    """A model, and the options to load it.
 
-    `place` is a name of the Hub, or a folder where `local`. `revision` is a commit, tag or branch (None: the newest).
-    `device` None: a GPU where there is one. `device_map` spreads the weights over all devices. `rows` is the most
-    answers or texts at once, `context` the longest text in tokens where it is not the model's own.
+    `place` is a name on the Hub, or a folder if `local`. `revision` is a commit, tag or branch (None: the newest).
+    `device` None: a GPU if there is one. `device_map` spreads the weights over all devices. `rows` is the maximum of
+    concurrent answers or texts, `context` the longest text in tokens if it is not the model's own.
     """
 
     place: str
@@ -41,7 +41,7 @@ class ModelName:
 
     @classmethod
     def parse(cls, model: str) -> ModelName:
-        """Read what comes after `hf/`. Raises UsageError."""
+        """Parse the text after `hf/`. Raises UsageError."""
         where = f"model hf/{model}"
         local = model.startswith(("/", "./", "../", "~"))
         text, _, query = (model, "", "") if local and Path(model).expanduser().is_dir() else model.partition("?")
@@ -59,7 +59,7 @@ class ModelName:
 
     @property
     def title(self) -> str:
-        """The name without its options, as replies state it."""
+        """Return the name without its options, as in replies."""
         return Path(self.place).name if self.local else self.place
 
 
@@ -103,7 +103,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "batch_size": ("rows", _number(1)),
     "context_length": ("context", _number(2)),
 }
-"""What a name may state, with the field that holds it and how it is read."""
+"""The options of a name, each with its field and parser."""
 
 
 def _options(query: str, where: str) -> dict[str, Any]:

@@ -30,9 +30,9 @@ _ADAPTER = "adapter_config.json"
 class HfProvider:
     """`hf/ORG/NAME` or `hf/./folder`: answers, log-probabilities and log-likelihoods by transformers.
 
-    Packages, names, devices and what is in the cache are checked when it is made; what the Hub says, and the
-    configuration, before the first call; weights are loaded with it. Calls that wait are computed together. Each answer
-    has its own seed, so it does not depend on its neighbours but for the rounding of sums.
+    Packages, names, devices and the cache are checked when it is created; the Hub and the
+    configuration, before the first call, which loads the weights. Waiting calls are computed together. Each answer
+    has its own seed, so it depends on its neighbours only by the rounding of sums.
     """
 
     def __init__(self, model: str, options: ProviderOptions) -> None:
@@ -60,7 +60,7 @@ class HfProvider:
         )
 
     def prepare(self) -> None:
-        """Find out what the Hub has, and check the configuration. Raises UsageError, MissingPartError."""
+        """Query the Hub, and check the configuration. Raises UsageError, MissingPartError."""
         if self._ready:
             return
         name, options = self._name, self._options
@@ -109,13 +109,13 @@ class HfProvider:
         return self._reply(completions, Usage(asked.tokens), started, [CONTEXT_CUT] if asked.shortened else [])
 
     def rest(self) -> None:
-        """Free the memory, unless a call waits: scorers may need it. A further call loads the weights again."""
+        """Free the memory, unless a call waits: scorers may need it. The next call loads the weights again."""
         if self._batcher is not None and self._batcher.idle:
             self._batcher.close()
             self._batcher = None
 
     async def close(self) -> None:
-        """End what is being computed, and free the model."""
+        """End the running computation, and free the model."""
         if self._batcher is not None:
             await asyncio.to_thread(self._batcher.close)
             self._batcher = None
@@ -131,7 +131,7 @@ class HfProvider:
         return found
 
     def _newest(self, place: str, revision: str | None, found: Found | None, config: str = "config.json") -> Found:
-        """Return what the Hub has; where it does not answer, what is here. A commit that is here needs no asking."""
+        """Return the Hub's version, or the local one if the Hub does not respond. A local commit needs no request."""
         if found is not None and found.commit == revision:
             return found
         try:
@@ -142,11 +142,11 @@ class HfProvider:
             return found
 
     def _is_here(self, found: Found) -> bool:
-        """Whether nothing of a model need be fetched."""
+        """Return whether the complete model is local."""
         return self._options.offline or self._name.local or find_cached(found.place, False, found.commit) is not None
 
     def _note_revisions(self) -> None:
-        """State in the run which weights these are."""
+        """Record the revisions of the weights in the run."""
         self._identity |= {"revision": self._found.revision} if self._found else {}
         self._identity |= {"adapter": self._adapter.revision} if self._adapter else {}
 
@@ -158,7 +158,7 @@ class HfProvider:
         return self._batcher
 
     def _load(self) -> Loaded:
-        """Load the weights; runs in the computing thread."""
+        """Load the weights in the computing thread."""
         from creval_hf.loading import load
 
         self.prepare()
@@ -185,11 +185,11 @@ class HfProvider:
 
 
 def _completion(answer: Answer, prompt: Prompt, request: GenerateRequest) -> tuple[Completion, Sequence[str]]:
-    """Return an answer without the thinking that the template's marks part from it, and flags."""
+    """Return an answer without the thinking that the template's marks separate, and flags."""
     completion = Completion(answer.text, answer.finish_reason, logprobs=answer.logprobs)
     if prompt.marks is None:
         return completion, ()
     own = request.own_tags | tags_in(message.text for message in request.messages if message.role != "assistant")
-    if own & tags_in([prompt.marks.opening]):  # the task uses the same tags for something of its own
+    if own & tags_in([prompt.marks.opening]):  # the task uses the same tags for another purpose
         return completion, ()
     return part_thinking(replace(completion), prompt.marks, prompt.text)

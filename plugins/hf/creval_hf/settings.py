@@ -1,4 +1,4 @@
-"""What a call asks of the sampling: its settings, read and checked."""
+"""Read and check the sampling settings of a call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from creval.plugin.models import FatalModelError
 __all__ = ["DEFAULT_MAX_TOKENS", "Sampling", "read_sampling"]
 
 DEFAULT_MAX_TOKENS = 512
-"""The longest answer where no `max_tokens` is stated: a small model that rambles would fill its context."""
+"""The longest answer without `max_tokens`: a rambling small model would fill its context."""
 _OF_PROMPTS = frozenset({"chat_template", "chat_template_kwargs", "reasoning_effort"})
 _READ = frozenset(
     {"temperature", "top_p", "top_k", "min_p", "max_tokens", "max_completion_tokens", "seed", "stop", "logprobs"}
@@ -21,7 +21,7 @@ _READ = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How an answer is drawn. `temperature` 0: the most probable token each time; `seed` None: as chance has it."""
+    """How an answer is sampled. `temperature` 0: the most probable token each time; `seed` None: not fixed."""
 
     max_tokens: int = DEFAULT_MAX_TOKENS
     temperature: float = 0.0
@@ -39,16 +39,16 @@ class Sampling:
 
     @property
     def plain(self) -> bool:
-        """Whether the most probable token is taken as it is, without log-probabilities."""
+        """Return whether the most probable token is taken unchanged, without log-probabilities."""
         changed = self.presence or self.frequency or self.repetition != 1.0 or self.bias
         return self.temperature == 0 and not self.logprobs and not changed
 
 
 def read_sampling(settings: Mapping[str, Any], makers: Any, where: str) -> Sampling:
-    """Return the sampling of a call. `makers` is the generation config that the model's makers gave it.
+    """Return the sampling of a call. `makers` is the generation config from the model's makers.
 
-    Where a temperature is stated, the rest is plain (no top-k, top-p or min-p cut); where none is, the makers' setting
-    holds, and without one the most probable token is taken. Raises FatalModelError for what cannot be done here.
+    With a stated temperature, the rest is plain (no top-k, top-p or min-p cut); without one, the makers' setting
+    applies, and without that the most probable token is taken. Raises FatalModelError for unsupported settings.
     """
     given = {name: value for name, value in settings.items() if value is not None}
     other = sorted(given.keys() - _READ - _OF_PROMPTS)

@@ -1,4 +1,4 @@
-"""Where the weights of a model are, and what pins them: found without torch."""
+"""Find the weights of a model and the revision that pins them, without torch."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _ADAPTER = "adapter_config.json"
 _WHOLE = ("model.safetensors", "pytorch_model.bin")
 _INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 _BESIDE = ("generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
-"""What decides on the answers next to the weights."""
+"""Files other than the weights that affect the answers."""
 _PACKAGES = {"torch": "creval-hf[torch]", "transformers": "creval-hf[transformers]"}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`place` is what transformers loads; `revision` pins the weights: a commit of the Hub, or `sha256:` of files."""
+    """`place` is the name for transformers; `revision` pins the weights: a Hub commit, or `sha256:` of files."""
 
     place: str
     revision: str
@@ -52,9 +52,9 @@ def check_packages(name: ModelName) -> None:
 
 
 def find_cached(place: str, local: bool, revision: str | None, config: str = CONFIG) -> Found | None:
-    """Return a folder, or what the Hub's cache holds; None if that lacks the model or some of its weights.
+    """Return a folder, or the model in the Hub's cache; None if the model or some of its weights are missing.
 
-    Raises MissingPartError if a folder is absent or holds no model.
+    Raises MissingPartError if a folder is missing or has no model.
     """
     if local:
         folder = Path(place)
@@ -75,7 +75,7 @@ def find_cached(place: str, local: bool, revision: str | None, config: str = CON
 
 
 def find_on_hub(place: str, revision: str | None, config: str = CONFIG) -> Found:
-    """Ask the Hub which commit a model is at, and fetch its configuration. Raises UsageError, MissingPartError."""
+    """Ask the Hub for a model's commit, and fetch its configuration. Raises UsageError, MissingPartError."""
     import huggingface_hub
     from huggingface_hub import errors
 
@@ -131,7 +131,7 @@ def _check_folder(folder: Path, config: str) -> None:
 
 
 def _weights(folder: Path, config: str) -> list[str]:
-    """Return the names of the files with weights; an index names several."""
+    """Return the names of the files with weights; an index may name several."""
     if config == _ADAPTER:
         return [name for name in ("adapter_model.safetensors", "adapter_model.bin") if (folder / name).is_file()][:1]
     for whole, index in zip(_WHOLE, _INDEXES, strict=True):
