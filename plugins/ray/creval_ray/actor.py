@@ -1,4 +1,4 @@
-"""The actor: a process of the cluster that holds a worker and does what it is given. Imports no Ray."""
+"""The actor: a process of the cluster that runs a worker. Imports no Ray."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["WorkerActor"]
 
 
 class WorkerActor:
-    """Takes messages by `push` and returns results and its own questions by `pull`.
+    """Takes messages by `push` and returns results and questions by `pull`.
 
     Work is `{"id", "make": key}` or `{"id", "score": [task, samples]}`, an answer to a question `{"id", "answer"}`.
-    What `pull` returns are `{"id", "result"}`, `{"id", "ask"}` and `{"note"}`, in the order in which they arose.
+    `pull` returns `{"id", "result"}`, `{"id", "ask"}` and `{"note"}`, in the order in which they occurred.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class WorkerActor:
         return {**process, **self._worker.status()}
 
     async def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Begin work, and take answers."""
+        """Start work, and accept answers."""
         for message in messages:
             if "answer" in message:
                 asked = self._asked.pop(message["id"], None)
@@ -58,7 +58,7 @@ class WorkerActor:
             task.add_done_callback(self._busy.discard)
 
     async def pull(self) -> dict[str, Any]:
-        """Wait for something to report, and return all of it, with the worker's status."""
+        """Wait for messages, and return all of them, with the worker's status."""
         await self._wake.wait()
         self._wake.clear()
         out, self._out = self._out, []
@@ -66,7 +66,7 @@ class WorkerActor:
         return {"messages": out, "status": self._worker.status()}
 
     async def stop(self) -> None:
-        """Cancel what is being done and close the run's parts."""
+        """Cancel running work and close the run's parts."""
         for task in self._busy:
             task.cancel()
         await asyncio.gather(*self._busy, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Gives workers slots at providers, money of the budget and answers of other roles."""
+"""Give workers slots at providers, shares of the budget and answers of other roles."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _Held = Callable[[Mapping[str, Any]], None]
 
 
 class _SpentMeanwhileError(Exception):
-    """The estimate is based on a spending that is out of date."""
+    """The estimate is based on outdated spending."""
 
 
 class Broker:
     """Answers workers' questions from the run's one budget, one ledger and one limit per provider.
 
-    What a worker holds, or waits for, is recorded under its name and the number that it gave, so that it can be
-    released when the worker is lost.
+    Everything that a worker has, or waits for, is recorded under its name and its number, so that it can be
+    released if the worker is lost.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -33,7 +33,7 @@ class Broker:
         self._waiting: dict[tuple[str, int], asyncio.Future[Any]] = {}
 
     async def answer(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer one question; an error becomes data."""
+        """Answer one question; an error is returned as data."""
         handlers: Mapping[str, Callable[[str, Mapping[str, Any]], Coroutine[Any, Any, Mapping[str, Any]]]] = {
             "admit": self._admit,
             "acquire": self._acquire,
@@ -46,7 +46,7 @@ class Broker:
             return {"raised": encode_error(error)}
 
     def notify(self, worker: str, note: Mapping[str, Any]) -> None:
-        """Take a note that needs no answer."""
+        """Handle a note that needs no answer."""
         options = self._setup.models.options
         if note["what"] == "spend":
             options.budget.spend(note["cost"])
@@ -56,7 +56,7 @@ class Broker:
             self._release((worker, note["number"]), note.get("outcome", {}))
 
     def forget(self, worker: str) -> None:
-        """Release all that a worker holds or waits for."""
+        """Release everything that a worker has or waits for."""
         for key in [*self._waiting, *self._held]:
             if key[0] == worker:
                 self._release(key, {})
@@ -70,7 +70,7 @@ class Broker:
             release(outcome)
 
     async def _wait(self, key: tuple[str, int], work: Awaitable[_Held]) -> bool:
-        """Wait for something to hold. False if the worker gave up, or was lost, before it came."""
+        """Wait for a slot or ticket. Return False if the worker gave up, or was lost, before."""
         waiting = asyncio.ensure_future(work)
         self._waiting[key] = waiting
         try:

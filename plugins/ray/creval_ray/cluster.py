@@ -1,4 +1,4 @@
-"""Connects to a cluster: one of this machine that ends with the command, or one that is running already."""
+"""Connect to a cluster: a new one on this machine that ends with the command, or a running one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["capacity_for", "connect", "disconnect"]
 
 _LOCAL_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # no statistics are sent
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray then listens on 127.0.0.1 alone
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray then listens only on 127.0.0.1
 }
-_STORE = 100 * 1024 * 1024  # bytes; samples go from process to process and not through the object store
+_STORE = 100 * 1024 * 1024  # bytes; samples do not go through the object store
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Keep what Ray prints out of the command's output, and this process's own signal handlers."""
+    """Keep Ray's messages out of the command's output, and preserve this process's signal handlers."""
     main = threading.current_thread() is threading.main_thread()
     kept = {which: signal.getsignal(which) for which in (signal.SIGINT, signal.SIGTERM)} if main else {}
     try:
@@ -38,7 +38,7 @@ def _quietly() -> Iterator[None]:
 def connect(address: str | None) -> Any:
     """Connect to a cluster (HOST:PORT), or start one on this machine, and return the module `ray`.
 
-    Raises UsageError if the cluster cannot be reached, or this process is connected to one already.
+    Raises UsageError if the cluster cannot be reached, or this process is already connected to one.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if address is None:
@@ -65,7 +65,7 @@ def connect(address: str | None) -> Any:
 
 
 def disconnect(ray: Any) -> None:
-    """Leave the cluster; one that was started here ends."""
+    """Disconnect from the cluster; end it if it was started here."""
     with _quietly():
         ray.shutdown()
 

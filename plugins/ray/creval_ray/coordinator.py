@@ -1,4 +1,4 @@
-"""The run's side of its workers: what it sends them, what it takes from them, what it answers."""
+"""The run's side of its workers: messages to them, messages from them, and answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Coordinator"]
 class Coordinator:
     """Connects the workers of a run with its open parts.
 
-    Whatever crosses to another process is plain data: `None`, bool, numbers, texts, bytes, lists and mappings.
+    Everything sent to another process is plain data: `None`, bool, numbers, texts, bytes, lists and mappings.
     """
 
     def __init__(self, context: RunContext) -> None:
@@ -29,32 +29,32 @@ class Coordinator:
 
     @property
     def concurrency(self) -> int:
-        """The most samples that are requested at once."""
+        """Return the maximum number of concurrent samples."""
         return self._context.concurrency
 
     @property
     def spec(self) -> WorkerSpec:
-        """What a worker opens the run's parts by (`open_worker`). It holds no secrets."""
+        """Return the spec with which a worker opens the run's parts (`open_worker`). It contains no secrets."""
         return make_spec(self._context)
 
     @property
     def private(self) -> Mapping[str, Any]:
-        """What a worker needs next to the spec and what may be a secret (an address): never to be logged or stored."""
+        """Return data besides the spec that may be secret (an address): it must never be logged or stored."""
         return private_of(self._context.setup.options)
 
     @property
     def needs(self) -> Mapping[str, Mapping[str, int]]:
-        """What the parts of each task need of the machine they work on, by task: `{"drat": {"gpu": 1}}`."""
+        """Return what the parts of each task need of their machine, by task: `{"drat": {"gpu": 1}}`."""
         request = self._context.request
         target = request.roles[TARGET] if request.target else ""
         return {plan.task.name: needs_of(self._context.setup, plan.task, target) for plan in self._context.plans}
 
     def encode_samples(self, samples: Sequence[Sample]) -> Sequence[Mapping[str, Any]]:
-        """Return saved samples as `Worker.score` takes them."""
+        """Return saved samples in the form for `Worker.score`."""
         return [sample_data(sample) for sample in samples]
 
     def decode_result(self, result: Mapping[str, Any]) -> ItemResult:
-        """Return the result of `Worker.make`. Raises what ended the sample and the run with it (BudgetError, ...)."""
+        """Return the result of `Worker.make`. Raises the error that ended the sample and the run (BudgetError, ...)."""
         if "raised" in result:
             raise decode_error(result["raised"])
         error = None if result["error"] is None else decode_error(result["error"])
@@ -62,23 +62,23 @@ class Coordinator:
         return ItemResult(replace(read_sample(json.loads(result["line"])), media=media), error)
 
     def take_scores(self, result: Mapping[str, Any], scored: ScoreSink) -> None:
-        """Hand over the scores of `Worker.score`. Raises what ended the scoring (BudgetError, UsageError)."""
+        """Pass on the scores of `Worker.score`. Raises the error that ended the scoring (BudgetError, UsageError)."""
         scored([read_score(json.loads(line)) for line in result.get("lines", ())])
         if "raised" in result:
             raise decode_error(result["raised"])
 
     async def answer(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a worker's question: a slot at a provider, money of the budget, the answer of another role."""
+        """Answer a worker's question: a slot at a provider, a share of the budget, the answer of another role."""
         return await self._broker.answer(worker, question)
 
     def notify(self, worker: str, note: Mapping[str, Any]) -> None:
-        """Take a worker's note, which needs no answer: a slot is free again, so much was spent."""
+        """Handle a worker's note, which needs no answer: a slot is free again, or money was spent."""
         self._broker.notify(worker, note)
 
     def update(self, worker: str, status: Mapping[str, Any]) -> None:
-        """Take what `Worker.status` returned: the resources that are open there, what its models have done.
+        """Process the result of `Worker.status`: the open resources there, and the statistics of its models.
 
-        Raises what kept the worker from opening, and UsageError where its resources differ from the other workers'.
+        Raises the error that kept the worker from opening, and UsageError if its resources differ from other workers'.
         """
         if "raised" in status:
             raise decode_error(status["raised"])
@@ -87,5 +87,5 @@ class Coordinator:
         self._context.record_stats(worker, {role: decode_stats(stats) for role, stats in status["models"].items()})
 
     def forget(self, worker: str) -> None:
-        """Release what a lost worker held: its slots at providers, and what was reserved for its calls."""
+        """Release a lost worker's slots at providers, and the budget reserved for its calls."""
         self._broker.forget(worker)

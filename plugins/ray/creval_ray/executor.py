@@ -1,4 +1,4 @@
-"""The executor `ray`: workers of a Ray cluster make and score samples; everything else stays with the run."""
+"""The executor `ray`: workers of a Ray cluster generate and score samples; the run's process does the rest."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from creval_ray.settings import Settings
 __all__ = ["RayExecutor"]
 
 _MOST_LOSSES = 5
-"""The number of workers lost over one work item from which the item is at fault."""
+"""The number of workers lost over one work item after which the item is considered the cause."""
 
 
 class RayExecutor:
-    """Carries out a run on a cluster: `ray` on this machine, `ray://HOST:PORT` on one that is running there."""
+    """Executes a run on a cluster: `ray` on this machine, `ray://HOST:PORT` on one that is running there."""
 
     remote = True
 
@@ -69,7 +69,7 @@ class RayExecutor:
             )
 
     async def make(self, item: WorkItem) -> ItemResult:
-        """Let a worker make a sample; where it is lost, another one."""
+        """Let a worker make a sample; if it is lost, use another one."""
         assert self._coordinator is not None
         result = await self._do(item.key.task, make=list(item.key))
         if result is None:
@@ -78,7 +78,7 @@ class RayExecutor:
         return self._coordinator.decode_result(result)
 
     async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: ScoreSink) -> None:
-        """Score batches: two at once per worker, so that no worker waits for its next one."""
+        """Score batches: two at once per worker, so that no worker is idle."""
         coordinator = self._coordinator
         assert coordinator is not None
         ended = list[Exception]()
@@ -108,7 +108,7 @@ class RayExecutor:
             raise ended[0]
 
     async def _do(self, task: str, **work: Any) -> Mapping[str, Any] | None:
-        """Give work to a worker, and to another one where that is lost. None if it ends every worker."""
+        """Give work to a worker, and to another one if that is lost. Return None if all that get it are lost."""
         for _ in range(_MOST_LOSSES):
             try:
                 return await self._pools[task].do(**work)
@@ -117,7 +117,7 @@ class RayExecutor:
         return None
 
     async def close(self) -> None:
-        """End the workers and leave the cluster."""
+        """End the workers and disconnect from the cluster."""
         from creval_ray.cluster import disconnect
 
         try:

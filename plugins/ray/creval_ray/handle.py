@@ -1,4 +1,4 @@
-"""The run's handle of one worker: the work that it was given, and the loops that send to it and receive from it."""
+"""The run's handle of one worker: its work, and the loops that send to it and receive from it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from creval_ray.coordinator import Coordinator
 
 __all__ = ["LostError", "WorkerHandle"]
 
-_CLOSING = 10.0  # seconds that a worker has to close its parts
+_CLOSING = 10.0  # seconds for a worker to close its parts
 
 
 class LostError(Exception):
-    """The worker is lost: another one has to do its work."""
+    """The worker is lost: another worker has to do its work."""
 
 
 class WorkerHandle:
-    """A worker of the cluster. `load` counts the work items that it has; `lost` is called once when it is lost."""
+    """A worker of the cluster. `load` counts its work items; `lost` is called once when it is lost."""
 
     def __init__(
         self, ray: Any, actor: Any, name: str, coordinator: Coordinator, lost: Callable[[WorkerHandle], None]
@@ -45,7 +45,7 @@ class WorkerHandle:
         return len(self._given)
 
     async def open(self, *given: Any) -> None:
-        """Open the run's parts there. Raises LostError, and what kept them from opening."""
+        """Open the run's parts there. Raises LostError, and the error that kept them from opening."""
         try:
             status = await self._actor.open.remote(*given)
         except self._ray.exceptions.RayActorError as error:
@@ -56,7 +56,7 @@ class WorkerHandle:
         self._loops = [asyncio.create_task(self._sending()), asyncio.create_task(self._receiving())]
 
     async def do(self, **work: Any) -> Mapping[str, Any]:
-        """Give work and wait for its result. Raises LostError if the worker is lost before."""
+        """Give work and wait for its result. Raises LostError if the worker is lost before that."""
         if self.is_lost:
             raise LostError(self.name)
         number = next(self._numbers)
@@ -82,7 +82,7 @@ class WorkerHandle:
         self._wake.set()
 
     async def _sending(self) -> None:
-        """Send all waiting messages at once; the next ones when these have arrived."""
+        """Send all pending messages at once; the next ones after these have arrived."""
         with suppress(asyncio.CancelledError):
             while True:
                 await self._wake.wait()
@@ -94,7 +94,7 @@ class WorkerHandle:
                     return self._end()
 
     async def _receiving(self) -> None:
-        """Take the worker's messages, in their order."""
+        """Process the worker's messages, in order."""
         with suppress(asyncio.CancelledError):
             while True:
                 try:
@@ -103,7 +103,7 @@ class WorkerHandle:
                     return self._end()
                 try:
                     self._coordinator.update(self.name, received["status"])
-                except CrevalError:  # it opened other resources than the other workers
+                except CrevalError:  # its resources differ from the other workers'
                     return self._end()
                 for message in received["messages"]:
                     self._take(message)
@@ -124,7 +124,7 @@ class WorkerHandle:
         self._send({"id": number, "answer": await self._coordinator.answer(self.name, question)})
 
     def _end(self) -> None:
-        """End a worker that is lost or cannot be reached, so that nothing of it arrives late."""
+        """End a lost or unreachable worker, so that none of its messages arrives late."""
         if self.is_lost:
             return
         self.is_lost = True

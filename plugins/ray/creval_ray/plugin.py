@@ -1,4 +1,4 @@
-"""Registers the executor `ray`. Imports nothing heavy: `ray` itself only where a run is carried out by it."""
+"""Register the executor `ray`. Imports nothing heavy: `ray` itself only when a run uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workers with the same needs, for the tasks that have these needs."""
+"""A pool of workers with the same needs, for the tasks with these needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RESTARTS_PER_WORKER = 3
 
 
 class WorkerPool:
-    """Starts workers, gives work to the one with the least to do, and replaces those that are lost."""
+    """Starts workers, gives work to the least loaded one, and replaces lost ones."""
 
     def __init__(self, ray: Any, coordinator: Coordinator, needs: Mapping[str, int], tasks: Sequence[str]) -> None:
         self._ray = ray
@@ -42,7 +42,7 @@ class WorkerPool:
         return self._tasks
 
     async def start(self, settings: Settings, opening: Callable[[], tuple[Any, ...]]) -> None:
-        """Start the workers; ready when one is. Raises what kept it from opening."""
+        """Start the workers; ready when one is. Raises the error that kept it from opening."""
         wanted = {"CPU": settings.cpus, **({"GPU": self._needs["gpu"]} if "gpu" in self._needs else {})}
         self._resources = {"num_cpus": settings.cpus, **({"num_gpus": wanted["GPU"]} if "GPU" in wanted else {})}
         self._patience = settings.patience
@@ -62,7 +62,7 @@ class WorkerPool:
             self._changed.set()
 
     async def _free(self) -> WorkerHandle:
-        """Return the worker with the least to do, once it has less than its share: a slow one gets no more work."""
+        """Return the least loaded worker, once its load is below its share: a slow one gets no more work."""
         while True:
             await self._any_worker()
             share = max(2, -(-self._coordinator.concurrency // (len(self.workers) + len(self._starting))))
@@ -73,7 +73,7 @@ class WorkerPool:
             await self._changed.wait()
 
     async def _any_worker(self) -> None:
-        """Wait until there is a worker. Raises RunError if none comes, and what kept one from opening."""
+        """Wait until there is a worker. Raises RunError if there is none, and the error that kept one from opening."""
         while True:
             if self._fault is not None:
                 raise self._fault

@@ -1,7 +1,7 @@
-"""Proxies that a worker has for the run's budget, limiters, ledger and models of other roles.
+"""A worker's proxies for the run's budget, limiters, ledger and models of other roles.
 
-Each has the small interface of the real one. Only providers behind a network share their limit over the workers;
-a model in the worker's own process has a limit of its own.
+Each has the small interface of the real one. Only providers behind a network share their limit across workers;
+a model in the worker's process has a separate limit.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _NUMBERS = itertools.count()
 
 
 class Channel(Protocol):
-    """A worker's connection to the run's coordinator. Nothing that goes over it may be logged."""
+    """A worker's connection to the run's coordinator. Its messages may not be logged."""
 
     async def ask(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what `Coordinator.answer` answers."""
+        """Return the answer of `Coordinator.answer`."""
 
     def notify(self, note: Mapping[str, Any]) -> None:
         """Send a note to `Coordinator.notify`, after all earlier questions and notes."""
 
 
 async def _asked(channel: Channel, question: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Ask, and raise where the answer is an error."""
+    """Ask, and raise the answer if it is an error."""
     answer = await channel.ask(question)
     if "raised" in answer:
         raise decode_error(answer["raised"])
@@ -52,22 +52,22 @@ async def _asked(channel: Channel, question: Mapping[str, Any]) -> Mapping[str, 
 
 @dataclass(slots=True)
 class _RemoteTicket(Ticket):
-    """An admitted call; None if the run has no limits and the call was not asked for."""
+    """An admitted call; None if the run has no limits and the call was not requested."""
 
     number: int | None = None
 
 
 class RemoteBudget(Budget):
-    """The run's budget, asked over the channel. Without limits there is nothing to ask."""
+    """The run's budget, accessed over the channel. Without limits no message is sent."""
 
     def __init__(self, channel: Channel, max_cost: float | None, max_calls: int | None) -> None:
         super().__init__(max_cost, max_calls)
         self._channel = channel
 
     async def admit(self, estimate: Callable[[], float | None], owed: bool = False) -> Ticket:
-        """Admit one call; the estimate is made again where the spending that it is based on is out of date.
+        """Admit one call; the estimate is repeated if it is based on outdated spending.
 
-        Nothing is `owed` at a worker: the run itself collects batches.
+        `owed` is ignored at a worker: the run itself collects batches.
         """
         if self.max_cost is None and self.max_calls is None:
             self.calls += 1
@@ -86,7 +86,7 @@ class RemoteBudget(Budget):
                 return _RemoteTicket(amount or 0.0, number=number)
 
     async def check_next_try(self, expected: float, why: str) -> None:
-        """Look at the run's spending before a call is tried again. Raises BudgetError."""
+        """Check the run's spending before a retry. Raises BudgetError."""
         self.cost = (await _asked(self._channel, {"what": "cost"}))["cost"]
         await super().check_next_try(expected, why)
 
@@ -98,7 +98,7 @@ class RemoteBudget(Budget):
         ticket.settled = True
 
     def spend(self, cost: float) -> None:
-        """Record what a try cost, in US dollars."""
+        """Record the cost of a try, in US dollars."""
         self.cost += cost
         self._channel.notify({"what": "spend", "cost": cost})
 
@@ -112,7 +112,7 @@ class _RemoteSlot(Slot):
 
 
 class _RemoteLimiter(AdaptiveLimiter):
-    """The run's limit of one provider, asked over the channel; `in_flight` are this worker's own calls."""
+    """The run's limit of one provider, accessed over the channel; `in_flight` counts only this worker's calls."""
 
     def __init__(
         self, channel: Channel, provider: str, base_url: str | None, ceiling: int, policy: RetryPolicy | None
@@ -122,7 +122,7 @@ class _RemoteLimiter(AdaptiveLimiter):
         self._of = [provider, base_url, ceiling]
 
     async def acquire(self) -> Slot:
-        """Wait for a slot. Cancelling the wait takes none."""
+        """Wait for a slot. If the wait is cancelled, no slot is taken."""
         number = next(_NUMBERS)
         try:
             answer = await _asked(self._channel, {"what": "acquire", "of": self._of, "number": number})
@@ -142,7 +142,7 @@ class _RemoteLimiter(AdaptiveLimiter):
 
 
 class RemoteLimiters(LimiterPool):
-    """The run's limits of providers behind a network; those in this process are this process's own."""
+    """The run's limits of providers behind a network; providers in this process have limits of this process."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ class RemoteLimiters(LimiterPool):
     def get(
         self, provider: str, base_url: str | None, ceiling: int, policy: RetryPolicy | None = None, remote: bool = True
     ) -> AdaptiveLimiter:
-        """Return the limiter of a provider, made on first use."""
+        """Return the limiter of a provider, created on first use."""
         if not remote:
             return super().get(provider, base_url, ceiling, policy, remote)
         made = _RemoteLimiter(self._channel, provider, base_url, ceiling, policy)
@@ -160,14 +160,14 @@ class RemoteLimiters(LimiterPool):
 
 
 class RemoteLedger(Ledger):
-    """The run's ledger, asked over the channel: the run asks and pays the models, and writes their answers."""
+    """The run's ledger, accessed over the channel: the run calls and pays the models, and records their answers."""
 
     def __init__(self, channel: Channel, seed: int) -> None:
         super().__init__(seed)
         self._channel = channel
 
     async def ask(self, model: Model, request: GenerateRequest, asking: CallOrigin) -> Reply:
-        """Return the answer to a question, kept or new. Raises what the run's own ledger raises."""
+        """Return the answer to a question, stored or new. Raises the errors of the run's ledger."""
         question = {"what": "role", "request": encode_request(request), "asking": list(asking)}
         return decode_reply(await _asked(self._channel, question))
 
@@ -178,7 +178,7 @@ class RemoteLedger(Ledger):
 
 
 class _RemoteModel(Model):
-    """A model that the run itself asks: only its description is known here."""
+    """A model that the run itself calls: only its description is known here."""
 
     def __init__(self, about: Mapping[str, Any]) -> None:
         self.spec = about["spec"]
@@ -190,21 +190,21 @@ class _RemoteModel(Model):
 
     @property
     def modalities(self) -> None:
-        """The run has checked what its model takes."""
+        """Return None: the run has checked the model's modalities."""
         return None
 
     def describe(self) -> dict[str, Any]:
-        """Plain data of the model."""
+        """Return plain data of the model."""
         return self._about
 
     def prepare(self) -> None:
-        """The run's own model is ready."""
+        """Do nothing: the run's model is ready."""
 
     def rest(self) -> None:
-        """The run releases its own model."""
+        """Do nothing: the run releases its model."""
 
     async def generate(self, request: GenerateRequest) -> Never:
-        """Raise UsageError: only the ledger asks this model."""
+        """Raise UsageError: only the ledger calls this model."""
         raise UsageError(
             f"{self.spec} is asked by the run itself", fix="Ask it by the context: context.ask(role, ...)."
         )
@@ -214,7 +214,7 @@ class _RemoteModel(Model):
 
 
 def remote_roles(known: Mapping[str, Mapping[str, Any]]) -> Callable[[str, str | None], Model]:
-    """Return the function that finds the models of other roles; `known` holds their descriptions by role."""
+    """Return the function that finds the models of other roles; `known` maps roles to their descriptions."""
     models = {role: _RemoteModel(about) for role, about in known.items()}
 
     def find(role: str, default: str | None) -> Model:

@@ -1,4 +1,4 @@
-"""What the user says with `--executor-option`."""
+"""Settings from `--executor-option`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NAMES = ("workers", "env", "batch", "cpus", "patience")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`workers` of each kind (None: as many as the cluster has room for); `env` names the variables that they get.
+    """`workers` of each kind (None: as many as fit into the cluster); `env` names the variables that they get.
 
-    `batch`: at most so many samples are scored in one piece of work. `cpus`: cores that Ray sets aside for a worker.
-    `patience`: seconds to wait for a first worker, and for another where all are lost.
+    `batch`: maximum number of samples scored in one piece of work. `cpus`: cores that Ray reserves per worker.
+    `patience`: seconds to wait for the first worker, and for another one if all are lost.
     """
 
     workers: int | None = None
@@ -41,7 +41,7 @@ class Settings:
         return cls(**numbers, env=names)
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that workers get, from this process. Raises MissingPartError if one is not set."""
+        """Return the workers' variables, from this process's environment. Raises MissingPartError if one is not set."""
         missing = [name for name in self.env if name not in os.environ]
         if missing:
             raise MissingPartError(

@@ -88,12 +88,12 @@ def encode_media(part: MediaPart) -> dict[str, Any]:
 
 
 def decode_media(data: Mapping[str, Any]) -> MediaPart:
-    """Return what `encode_media` encoded."""
+    """Return the part that `encode_media` encoded."""
     return MediaPart(**{**data, "data": base64.b64decode(data["data"])})
 
 
 def encode_message(message: Message) -> dict[str, Any]:
-    """Return a message with all that is to be sent."""
+    """Return a message with all data to send."""
     if message.plain:
         return message.to_json()
     content = message.content
@@ -102,7 +102,7 @@ def encode_message(message: Message) -> dict[str, Any]:
 
 
 def decode_message(data: Mapping[str, Any]) -> Message:
-    """Return what `encode_message` encoded."""
+    """Return the message that `encode_message` encoded."""
     content = data["content"]
     if not isinstance(content, str):
         content = tuple(TextPart(each["text"]) if "text" in each else decode_media(each) for each in content)
@@ -144,7 +144,7 @@ def decode_request(data: Mapping[str, Any]) -> GenerateRequest:
 
 
 def encode_reply(reply: Reply) -> dict[str, Any]:
-    """Return a reply as plain data, with the line of the ledger that holds it."""
+    """Return a reply as plain data, with its line in the ledger."""
     lost = None if reply.lost is None else lost_to_json(reply.lost)
     return {"reply": reply_to_json(reply), "record": reply.record, "lost": lost}
 
@@ -156,7 +156,7 @@ def decode_reply(data: Mapping[str, Any]) -> Reply:
 
 
 def decode_stats(data: Mapping[str, Any]) -> ModelStats:
-    """Return what a model has done, from the data of `ModelStats.to_json`."""
+    """Return a model's statistics from the data of `ModelStats.to_json`."""
     tokens = {name: int(data[name]) for name in Usage.__dataclass_fields__}
     rest = {name: value for name, value in data.items() if name not in tokens}
     return ModelStats(**rest, usage=Usage(**tokens))

@@ -40,9 +40,9 @@ def open_worker(
 ) -> Worker:
     """Open a run's parts in this process, by `Coordinator.spec` and `Coordinator.private`.
 
-    Everything is opened once and kept: models, resources, data. `tasks` names those that this worker works on (None:
-    all). Works in the folder that the run was started in, where this machine has it. Raises UsageError if creval, a
-    plugin, a task or its data differ from the run's, and whatever opening the parts raises.
+    Everything is opened once and stays open: models, resources, data. `tasks` names this worker's tasks (None:
+    all). Works in the folder in which the run was started, if this machine has it. Raises UsageError if creval, a
+    plugin, a task or its data differ from the run's, and the errors of opening the parts.
     """
     with suppress(OSError):
         os.chdir(spec["folder"])
@@ -89,7 +89,7 @@ class Worker:
     async def make(self, key: Sequence[Any]) -> Mapping[str, Any]:
         """Make the sample of a key (task, doc, condition, repeat).
 
-        Returns its line with its media and the error that ended it, or the error that ends the run.
+        Return its line with its media and the error that ended it, or the error that ends the run.
         """
         sample_key = SampleKey(*key)
         plan = self._plans[sample_key.task]
@@ -121,7 +121,7 @@ class Worker:
         return {"lines": lines}
 
     def status(self) -> Mapping[str, Any]:
-        """Return which resources are open here, and what the models have done so far."""
+        """Return the open resources, and the models' statistics so far."""
         return {
             "resources": {name: self._setup.contexts[name].names() for name in self._plans},
             "models": {role: model.stats().to_json() for role, model in self._setup.models.opened().items()},

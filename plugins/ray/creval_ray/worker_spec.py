@@ -1,4 +1,4 @@
-"""What a worker knows about a run: plain data to open the same tasks, data, models and resources."""
+"""The spec of a run for workers: plain data to open the same tasks, data, models and resources."""
 
 from __future__ import annotations
 
@@ -63,19 +63,19 @@ def make_spec(context: RunContext) -> WorkerSpec:
 
 
 def private_of(options: RunOptions) -> dict[str, Any]:
-    """Return what a worker needs next to the spec and what may be a secret."""
+    """Return the data besides the spec that may be secret."""
     return {"base_url": options.base_url}
 
 
 def needs_of(setup: Setup, task: Task, target: str) -> dict[str, int]:
-    """Return what a task and the parts that it uses need of a machine, the most of each."""
+    """Return the needs of a task and its parts on a machine, the maximum of each."""
     stated = [task.resolved.get("needs", {}), *(part.needs for part in setup.parts(task, target))]
     names = {name for needs in stated for name in needs}
     return {name: max(needs.get(name, 0) for needs in stated) for name in sorted(names)}
 
 
 def _task(plan: TaskPlan) -> dict[str, Any]:
-    """Return how a worker opens a task; a local task travels whole, with the data files next to it."""
+    """Return how a worker opens a task; a local task is sent completely, with the data files next to it."""
     task = plan.task
     about = {"hash": task.hash, "fingerprint": plan.dataset.fingerprint, "file": str(task.file.absolute()), "files": {}}
     if task.plugin != LOCAL:
@@ -105,7 +105,7 @@ def check_versions(spec: WorkerSpec, plugins: Plugins, where: str) -> None:
 
 
 def options_of(spec: WorkerSpec, private: Mapping[str, Any], folder: Path) -> RunOptions:
-    """Return the run's options at a worker; data files that are not here are written into `folder`."""
+    """Return the run's options for a worker; missing data files are written into `folder`."""
     options = read_options(spec["options"])
     data = {}
     for name, path in options.data.items():
@@ -119,7 +119,7 @@ def options_of(spec: WorkerSpec, private: Mapping[str, Any], folder: Path) -> Ru
 def tasks_of(spec: WorkerSpec, folder: Path) -> tuple[list[str], list[Path]]:
     """Return the tasks to load here, and the task files that replace them.
 
-    Files that are not on this machine are written into `folder`.
+    Files missing on this machine are written into `folder`.
     """
     for task in spec["tasks"].values():
         for name, content in task["files"].items():
@@ -143,7 +143,7 @@ def tasks_of(spec: WorkerSpec, folder: Path) -> tuple[list[str], list[Path]]:
 
 
 def check_tasks(spec: WorkerSpec, plans: Sequence[TaskPlan], where: str) -> None:
-    """Raise UsageError with every task that differs here, in itself or in its data."""
+    """Raise UsageError with every task that differs here, in its file or its data."""
     found = {plan.task.name: plan for plan in plans}
     other = []
     for name, wanted in spec["tasks"].items():
