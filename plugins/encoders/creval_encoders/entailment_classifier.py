@@ -15,14 +15,14 @@ __all__ = ["TransformersEntailment", "label_order"]
 
 _CLASSES = ("entail", "neutral", "contradict")
 _NEGATED = re.compile(r"(?:not|non)(?![a-z])")
-_NO_LIMIT = 1_000_000  # what a tokenizer states without a setting
+_NO_LIMIT = 1_000_000  # a tokenizer without a limit states a larger number
 
 
 def label_order(labels: Mapping[int, str], model: str) -> list[int]:
     """Return the positions of (entailment, neutral, contradiction) among a model's labels.
 
-    Models name and order their labels differently, so they are read by name. Of a model with two
-    classes (`entailment`, `not_entailment`) the two positions come back, entailment first. Raises UsageError if a
+    Models name and order their labels differently, so labels are found by name. For a model with two
+    classes (`entailment`, `not_entailment`) it returns two positions, entailment first. Raises UsageError if a
     class has no label or two.
     """
     if len(labels) == 2:
@@ -43,7 +43,7 @@ def label_order(labels: Mapping[int, str], model: str) -> list[int]:
 
 
 def _reads(tokenizer: Any, config: Any) -> int | None:
-    """Return the most tokens that a model reads at once, None if neither tokenizer nor positions limit it."""
+    """Return the maximum of tokens that a model reads, None if neither tokenizer nor positions limit it."""
     stated = int(getattr(tokenizer, "model_max_length", 0) or 0)
     limits = [stated] if 0 < stated < _NO_LIMIT else []
     positions = getattr(config, "max_position_embeddings", None)
@@ -55,8 +55,8 @@ def _reads(tokenizer: Any, config: Any) -> int | None:
 class TransformersEntailment:
     """`transformers/<name or folder>`, e.g. `transformers/tasksource/deberta-base-long-nli` or `.../NAME@REVISION`.
 
-    Weights are loaded at the first prediction. `name` carries the revision (hub) or checksum (folder), and says where
-    the model has two classes: what does not entail then stands as neutral.
+    Weights are loaded at the first prediction. `name` contains the revision (hub) or checksum (folder), and says if
+    the model has two classes: neutral then means "not entailed".
     """
 
     def __init__(self, model: str, options: ResourceOptions) -> None:
@@ -75,7 +75,7 @@ class TransformersEntailment:
 
     @property
     def classes(self) -> int:
-        """How many classes the model distinguishes: 3, or 2 (entailment from all else)."""
+        """Return how many classes the model distinguishes: 3, or 2 (entailment or not)."""
         self._load()
         return len(self._order)
 
@@ -89,7 +89,7 @@ class TransformersEntailment:
 
         probabilities = np.zeros((len(pairs), 3))
         lengths = self._lengths(pairs)
-        order = sorted(range(len(pairs)), key=lengths.__getitem__)  # equal lengths together: little padding
+        order = sorted(range(len(pairs)), key=lengths.__getitem__)  # similar lengths together: little padding
         size = max(1, self._options.batch_size)
         for start in range(0, len(order), size):
             places = order[start : start + size]

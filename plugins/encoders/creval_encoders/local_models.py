@@ -1,4 +1,4 @@
-"""Finds the weights of a Hugging Face model: in a folder of the user, the cache, or the hub."""
+"""Find the weights of a Hugging Face model: in a user's folder, the cache, or the hub."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["ModelSource", "find_model", "is_local_only", "library_absent", "not_
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.onnx")
 _ABSENT = "in the cached files"
-"""Words of the library's error for a model that is not cached and cannot, or may not, be fetched."""
+"""Phrases in the library's error for a model that is not cached and cannot, or may not, be fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """`place` is what the library loads, `title` the name in results, `local` whether `place` is a folder.
+    """`place` is the name for the library, `title` the name in results, `local` whether `place` is a folder.
 
-    `revision` is the hub's revision (commit, tag or branch) that is asked for, None for the newest.
+    `revision` is the hub's revision (commit, tag or branch) to request, None for the newest.
     """
 
     place: str
@@ -43,7 +43,7 @@ class ModelSource:
 def find_model(model: str, options: ResourceOptions) -> ModelSource:
     """Find a model: a path (`/...`, `./...`, `~/...`), else `<cache>/models/<model>`, else the hub's name.
 
-    The folder in the cache goes by the hub's name, so results made with it bear the task's own resource. A name of
+    A folder in the cache has the hub's name, so results made with it show the task's own resource. A name on
     the hub may end in `@REVISION`.
     """
     if model.startswith(("/", "./", "../", "~")):
@@ -69,12 +69,12 @@ def library_absent(model: str, packages: str, error: ImportError) -> MissingPart
 
 
 def is_local_only(source: ModelSource, options: ResourceOptions) -> bool:
-    """Whether the model is to be found on this machine or not at all; so it is where the Hub does not answer."""
+    """Return whether to search for the model only on this machine; so also if the Hub does not respond."""
     return options.offline or source.local or not hub_answers()
 
 
 def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: Exception) -> CrevalError:
-    """Build the error for a model that has code that was not allowed, or whose weights cannot be loaded."""
+    """Build the error for a model with code that was not allowed, or whose weights cannot be loaded."""
     if "trust_remote_code" in str(error) and not options.trust_remote_code:
         return UsageError(
             f"the {kind} comes with its own program code, which would run on this machine",

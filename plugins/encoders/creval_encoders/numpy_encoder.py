@@ -1,8 +1,8 @@
 """Sentence encoders (BERT and MPNet with mean pooling) as a forward pass in numpy.
 
-Texts of one batch are grouped by their number of tokens, so that nothing is padded and no mask is needed.
+Texts of one batch are grouped by their number of tokens, so that no padding or mask is needed.
 
-Reads safetensors files without a library: memory-mapped arrays by name.
+This module also reads safetensors files without a library, as memory-mapped arrays by name.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _LARGEST_HEADER = 100 * 2**20
 
 
 def read_safetensors(path: Path) -> Mapping[str, np.ndarray]:
-    """Return the tensors of a file; nothing is read before it is used.
+    """Return the tensors of a file; data are read only when used.
 
     The format: 8 bytes little-endian length of the header, the header as JSON (name -> dtype, shape, begin and
-    end), then the data. Raises DataError if the file is of another format or damaged.
+    end), then the data. Raises DataError if the file has another format or is damaged.
     """
     try:
         data = np.memmap(path, dtype=np.uint8, mode="r")
@@ -60,7 +60,7 @@ def _tensor(data: np.ndarray, entry: Mapping[str, object]) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What the tensors of one architecture are called."""
+    """The names of the tensors of one architecture."""
 
     query: str
     key: str
@@ -87,7 +87,7 @@ class NumpyEncoder:
     """A sentence encoder from a folder in the layout of the sentence-transformers library.
 
     Supported: architectures BERT and MPNet, mean pooling, optional normalisation, float32. Raises MissingPartError
-    if the folder lacks a file, UsageError if the model is of another kind.
+    if the folder lacks a file, UsageError for an unsupported model.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -122,9 +122,9 @@ class NumpyEncoder:
         return out
 
     def _forward(self, ids: np.ndarray) -> np.ndarray:
-        """One batch of token ids of equal length, shape (batch, tokens) -> sentence vectors."""
+        """Return the sentence vectors of one batch of token ids of equal length, shape (batch, tokens)."""
         length = ids.shape[1]
-        # MPNet counts positions from behind the padding id (1), BERT from 0.
+        # MPNet counts positions from after the padding id (1), BERT from 0.
         first = 2 if self._kind == "mpnet" else 0
         hidden = self._tensors["embeddings.word_embeddings.weight"][ids]
         hidden = hidden + self._tensors["embeddings.position_embeddings.weight"][first : first + length]
@@ -159,7 +159,7 @@ class NumpyEncoder:
         return self._norm(hidden + self._linear(inner, prefix + "output.dense"), prefix + "output.LayerNorm")
 
     def _linear(self, x: np.ndarray, name: str) -> np.ndarray:
-        # One product of two matrices: over three axes numpy would do one small product for each text.
+        # One product of two matrices: with three axes numpy would compute one small product per text.
         flat = x.reshape(-1, x.shape[-1]) @ self._tensors[name + ".weight"].T
         return np.asarray(flat + self._tensors[name + ".bias"]).reshape(*x.shape[:-1], -1)
 
@@ -169,7 +169,7 @@ class NumpyEncoder:
         return np.asarray(centred / spread * self._tensors[name + ".weight"] + self._tensors[name + ".bias"])
 
     def _position_bias(self, length: int) -> np.ndarray | float:
-        """MPNet's relative position bias, shape (heads, tokens, tokens); 0 for BERT."""
+        """Return MPNet's relative position bias, shape (heads, tokens, tokens); 0 for BERT."""
         if self._kind != "mpnet":
             return 0.0
         table = self._tensors["encoder.relative_attention_bias.weight"]
@@ -209,7 +209,7 @@ def _gelu(x: np.ndarray) -> np.ndarray:
 
 
 def _relative_buckets(length: int, count: int, furthest: int = 128) -> np.ndarray:
-    """T5's buckets of relative positions (memory minus query), shape (tokens, tokens)."""
+    """Return T5's buckets of relative positions (memory minus query), shape (tokens, tokens)."""
     positions = np.arange(length)
     distance = positions[:, None] - positions[None, :]  # query minus memory
     half = count // 2

@@ -17,9 +17,9 @@ __all__ = ["ExactEntailment", "RoleEntailment", "read_label"]
 
 
 class ExactEntailment:
-    """`exact`: certain entailment of equal texts (in NFC, case folded, white space as one blank), else certain neutral.
+    """`exact`: certain entailment of equal texts (in NFC, case folded, white space collapsed), else certain neutral.
 
-    The lower bound of every clustering by meaning: it merges only what is said in the same words.
+    The lower bound of every clustering by meaning: it merges only texts with the same words.
     """
 
     cheap = True
@@ -68,9 +68,9 @@ _SAID = re.compile(
 
 
 class RoleEntailment:
-    """`role/<role>`: the probability is 1 for the label that the model in this role says. A model has to play the role.
+    """`role/<role>`: the probability is 1 for the label from the model in this role. A model must have the role.
 
-    Nothing is kept on disk here: the ledger of the run keeps every verdict. `name` carries the checksum of the prompt.
+    Nothing is cached on disk here: the run's ledger stores every verdict. `name` contains the checksum of the prompt.
     """
 
     cheap = True
@@ -86,11 +86,11 @@ class RoleEntailment:
         self.name = f"role/{model}@sha256:{hashlib.sha256(_PROMPT.encode()).hexdigest()[:12]}"
 
     def bound(self, asker: Asker, task: str) -> _Asking:
-        """Return what asks the role on behalf of a task ("": of none)."""
+        """Return an object that asks the role on behalf of a task ("": of none)."""
         return _Asking(self, asker, task)
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Refuse: a role is asked through a task or a workbench. Raises UsageError."""
+        """Raise UsageError: only a task or a workbench can ask a role."""
         raise UsageError(
             f"{self.name} calls a model, but none is named",
             fix="Open it through the context of a task, or a Workbench with roles.",
@@ -98,7 +98,7 @@ class RoleEntailment:
 
 
 class _Asking:
-    """The same, with somebody who asks. A pair whose verdict could not be read is not paid again."""
+    """The same, bound to an asker. A pair whose verdict was unreadable is not paid again."""
 
     cheap = True
 
@@ -106,14 +106,14 @@ class _Asking:
         self.name = resource.name
         self._role = resource.role
         self._asker = asker
-        self._key = SampleKey(task, "entailment", "default", 0)  # a verdict belongs to no single sample
+        self._key = SampleKey(task, "entailment", "default", 0)  # a verdict does not belong to a single sample
         self._unread: dict[tuple[str, str], str] = {}
 
     async def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return probabilities (entailment, neutral, contradiction) of each pair; shape (n, 3).
 
-        All pairs are asked side by side, and those that are on their way end before an error is raised. Raises
-        ScoringError where a verdict cannot be read, asked twice, and what asking raises.
+        All pairs are requested concurrently, and requests in flight finish before an error is raised. Raises
+        ScoringError if two replies for a verdict are unreadable, and the errors of asking.
         """
         found = await asyncio.gather(*(self._label(pair) for pair in pairs), return_exceptions=True)
         rows = np.zeros((len(pairs), len(_LABELS)))

@@ -1,12 +1,12 @@
 """Sentence embeddings by the sentence-transformers library.
 
-If the library is not installed, known encoders give the same vectors by numpy.
+If the library is not installed, known encoders give the same vectors with numpy.
 
-Their files come from a folder of the user, an installed package, or the hub, and are pinned to the weights for which
+Their files come from a user's folder, an installed package, or the hub, and are pinned to the weights for which
 this equality was measured.
 
 With these weights the vectors of `creval_encoders.numpy_encoder` equal those of the sentence-transformers library
-to 1e-5 in every number (tests), so a metric keeps its plain name; the resource's own name says which of the two ran.
+to 1e-5 in every number (tests), so a metric keeps its plain name; the resource's name says which of the two ran.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = ["KNOWN_ENCODERS", "SentenceTransformersEmbedding", "TorchFreeEncoder"
 
 @dataclass(frozen=True, slots=True)
 class KnownEncoder:
-    """`repository` at `revision` on the Hugging Face hub; `sha256` is that of its model.safetensors.
+    """`repository` at `revision` on the Hugging Face hub; `sha256` is the hash of its model.safetensors.
 
-    `module` and `folder` name an installed package that carries the same files, `megabytes` the size of the download,
-    `embedded` the name by which the plugin `embedded` knows the encoder, `fetch` its command that brings the weights
-    from a package index (empty: an installed package brings them).
+    `module` and `folder` name an installed package that contains the same files, `megabytes` is the download size,
+    `embedded` the name of the encoder in the plugin `embedded`, `fetch` its command that gets the weights
+    from a package index (empty: an installed package contains them).
     """
 
     title: str
@@ -78,15 +78,15 @@ KNOWN_ENCODERS: Mapping[str, KnownEncoder] = {
 
 WEIGHTS = "model.safetensors"
 
-_FILES = ("*.json", "1_Pooling/*.json", WEIGHTS)  # what the forward pass reads; no weights of other runtimes
+_FILES = ("*.json", "1_Pooling/*.json", WEIGHTS)  # input of the forward pass; no weights of other runtimes
 
 
 def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
-    """Return a folder that holds the encoder with exactly the known weights.
+    """Return a folder that contains the encoder with exactly the known weights.
 
-    Looked for in this order: `<cache>/models/<title>`, an installed package, the hub's cache, and, unless offline, the
+    Search order: `<cache>/models/<title>`, an installed package, the hub's cache, and, unless offline, the
     hub (with its progress bar; the first time only). Raises MissingPartError with the shortest way to get them that
-    works here, DataError if the weights are others.
+    works here, DataError if the weights differ.
     """
     folder = options.folder / "models" / encoder.title
     found = folder if folder.is_dir() else _packaged(encoder) or _from_hub(encoder, options)
@@ -119,7 +119,7 @@ def shortest_fix(encoder: KnownEncoder, options: ResourceOptions) -> str:
 
 
 def _packaged(encoder: KnownEncoder) -> Path | None:
-    """The folder inside an installed package, which is not imported."""
+    """Return the folder inside an installed package, without importing it."""
     spec = importlib.util.find_spec(encoder.module) if encoder.module else None
     for place in spec.submodule_search_locations or () if spec else ():
         folder = Path(place) / encoder.folder
@@ -157,9 +157,9 @@ def _first_line(error: Exception) -> str:
 
 
 class TorchFreeEncoder:
-    """A known encoder (see `creval.resources.sentence_encoder`) as an `Embedding`; the weights are found when needed.
+    """A known encoder (see `creval.resources.sentence_encoder`) as an `Embedding`; the weights are loaded when needed.
 
-    `name` is `sentence-transformers/<title>@sha256:<of the weights> (numpy)`: the manifest says which way was taken.
+    `name` is `sentence-transformers/<title>@sha256:<of the weights> (numpy)`: the manifest records the implementation.
     Raises MissingPartError if the encoder is not a known one.
     """
 
@@ -183,7 +183,7 @@ class TorchFreeEncoder:
         return self._encoder.dimension
 
     def has(self, text: str) -> bool:
-        """Always True for a text that is not empty."""
+        """Return True for any non-empty text."""
         return bool(text)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -192,7 +192,7 @@ class TorchFreeEncoder:
 
 
 def open_sentence_encoder(model: str, options: ResourceOptions) -> Embedding:
-    """Open `sentence-transformers/<model>`: by the library, or, where it is not installed, without torch.
+    """Open `sentence-transformers/<model>`: with the library, or, if it is not installed, without torch.
 
     The latter serves the known encoders with equal vectors (`creval.resources.sentence_encoder`); others raise
     MissingPartError.
@@ -206,8 +206,8 @@ class SentenceTransformersEmbedding:
     """`sentence-transformers/<name or folder>`, e.g. `sentence-transformers/all-mpnet-base-v2` or `.../NAME@REVISION`.
 
     Any model that the library loads. The library is imported and the weights are loaded when first needed; `name`
-    carries the hub's revision, or the checksum of the weights in a folder. Vectors are as the model gives them. A model
-    that needs its texts introduced has prompts by name: `NAME#s2s_query` or `NAME@REVISION#s2s_query` takes that one.
+    contains the hub's revision, or the checksum of the weights in a folder. Vectors are the model's output unchanged. A
+    model with named prompts for its texts takes one by `NAME#s2s_query` or `NAME@REVISION#s2s_query`.
     """
 
     def __init__(self, model: str, options: ResourceOptions) -> None:
@@ -229,7 +229,7 @@ class SentenceTransformersEmbedding:
         return int(ask())
 
     def has(self, text: str) -> bool:
-        """Always True for a text that is not empty: a sentence encoder has no vocabulary to fall out of."""
+        """Return True for any non-empty text: a sentence encoder has no fixed vocabulary."""
         return bool(text)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -274,7 +274,7 @@ class SentenceTransformersEmbedding:
 
 
 def _split_prompt(model: str) -> tuple[str, str | None]:
-    """Return the model, and the name of the prompt behind `#`; a folder may have a # in its own name."""
+    """Return the model, and the name of the prompt after `#`; a folder's name may contain a #."""
     if Path(model).expanduser().is_dir():
         return model, None
     name, _, prompt = model.rpartition("#") if "#" in model else (model, "", "")

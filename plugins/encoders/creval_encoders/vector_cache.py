@@ -22,7 +22,7 @@ _CHUNK = 500  # less than sqlite's limit of bound parameters
 
 
 class VectorCache:
-    """float32 vectors of one resource. An unusable file is reported once and then ignored: a faulty cache costs time,
+    """float32 vectors of one resource. An unusable file is reported once and then ignored: a faulty cache costs time
     but does not end a run.
     """
 
@@ -57,7 +57,7 @@ class VectorCache:
                     f"SELECT text, value FROM vector WHERE instrument = ? AND text IN ({marks})",
                     (self._resource, *part),
                 )
-                # A row of another length must be damaged; the text is then embedded again.
+                # A row of another length is damaged; the text is then embedded again.
                 found.update({t: np.frombuffer(v, dtype="<f4") for t, v in rows if len(v) == self._bytes})
         except sqlite3.Error as error:
             self._give_up(error)

@@ -1,6 +1,6 @@
 """Static word vectors (GloVe, fastText, any other text file) as embeddings.
 
-Word vectors in a folder that opens at once: memory-mapped rows under a sorted vocabulary.
+A store is a folder of word vectors that opens at once: memory-mapped rows with a sorted vocabulary.
 
     <cache>/vectors/<name>/
         meta.json     format, name, words, dimension, dtype, source file and its sha256
@@ -8,8 +8,8 @@ Word vectors in a folder that opens at once: memory-mapped rows under a sorted v
         words.bin     the words as UTF-8, sorted by their bytes, one after the other
         offsets.npy   (words + 1) uint64: where each word begins in words.bin
 
-A word is found by binary search in the mapped files, so opening reads a few hundred bytes however many words
-there are, and only the pages that are touched count as memory.
+Words are found by binary search in the mapped files, so opening reads a few hundred bytes whatever the number of
+words, and only the pages in use count as memory.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ __all__ = [
 
 
 STORE_FORMAT = 1
-"""The version of the files that a store of word vectors consists of."""
+"""The version of the file format of a store."""
 
 _FILES = ("meta.json", "vectors.npy", "words.bin", "offsets.npy")
 
 
 @dataclass(frozen=True, slots=True)
 class VectorStoreInfo:
-    """What `meta.json` says. `sha256` is that of the text file the vectors were read from."""
+    """The contents of `meta.json`. `sha256` is the hash of the source text file."""
 
     name: str
     words: int
@@ -58,7 +58,7 @@ class VectorStoreInfo:
 
 
 def store_folder(cache: Path, name: str) -> Path:
-    """Return where the vectors called `name` are kept (`glove/840b` and `glove-840b` are one name)."""
+    """Return the folder of the vectors called `name` (`glove/840b` and `glove-840b` are one name)."""
     return cache / "vectors" / name.replace("/", "-")
 
 
@@ -96,8 +96,8 @@ def _read_meta(folder: Path) -> VectorStoreInfo:
 class VectorStore:
     """An open store. Raises DataError if it is incomplete or damaged.
 
-    Vocabulary and offsets are mapped into memory, vectors are read one by one where the system can: mapped, each
-    would make 16 pages around it resident.
+    Vocabulary and offsets are mapped into memory; vectors are read one by one if the system supports it: if mapped,
+    each would make 16 pages around it resident.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -155,12 +155,12 @@ class VectorStore:
 
 
 class WordVectors:
-    """Vectors from a store. A word that the store lacks, or whose vector is all zeros, has none.
+    """Vectors from a store. A word that is not in the store, or whose vector is all zeros, has none.
 
-    `name` is `<component>/<rest>@sha256:<of the text file>`, with the precision where it is not float32.
+    `name` is `<component>/<rest>@sha256:<of the text file>`, with the precision if it is not float32.
     """
 
-    cheap = True  # no need to keep what a look-up gives
+    cheap = True  # no need to cache lookups
 
     def __init__(self, spec: str, store: VectorStore) -> None:
         self._store = store
@@ -170,15 +170,15 @@ class WordVectors:
 
     @property
     def store(self) -> VectorStore:
-        """The vocabulary and vectors themselves."""
+        """Return the vocabulary and vectors themselves."""
         return self._store
 
     def has(self, text: str) -> bool:
-        """Whether the word, spelt exactly so, has a vector with a direction."""
+        """Return whether the word, in this exact spelling, has a nonzero vector."""
         return self._vector(text) is not None
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Return float32 vectors of shape (len(texts), dimension). Raises ScoringError for a word without one."""
+        """Return float32 vectors of shape (len(texts), dimension). Raises ScoringError for a word without a vector."""
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for i, text in enumerate(texts):
             vector = self._vector(text)
@@ -200,17 +200,17 @@ class WordVectors:
 
 
 def open_glove(model: str, options: ResourceOptions) -> WordVectors:
-    """`glove/<size>`, e.g. `glove/840b`: the vectors added as `glove-840b`."""
+    """Open `glove/<size>`, e.g. `glove/840b`: the vectors added as `glove-840b`."""
     return _open("glove", model, options)
 
 
 def open_fasttext(model: str, options: ResourceOptions) -> WordVectors:
-    """`fasttext/<name>`, e.g. `fasttext/crawl-300d-2m`: the vectors added as `fasttext-crawl-300d-2m`."""
+    """Open `fasttext/<name>`, e.g. `fasttext/crawl-300d-2m`: the vectors added as `fasttext-crawl-300d-2m`."""
     return _open("fasttext", model, options)
 
 
 def open_vectors(model: str, options: ResourceOptions) -> WordVectors:
-    """`vectors/<name>`: any vectors added under that name."""
+    """Open `vectors/<name>`: any vectors added under that name."""
     return _open("vectors", model, options)
 
 
