@@ -20,7 +20,7 @@ __all__ = ["curve", "distribution", "forest", "heatmap", "judges", "pareto", "sa
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Import a public name when it is first asked for (PEP 562)."""
+        """Import a public name when it is first used (PEP 562)."""
         import importlib
 
         if name not in __all__:

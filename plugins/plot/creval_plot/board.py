@@ -1,4 +1,4 @@
-"""Models and their metrics, as the figures of several runs show them."""
+"""Models and their metrics, for figures of several runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from creval_compare.model_table import Column, ModelRow, frame_value, headings, 
 __all__ = ["Board", "Source", "board", "folder_of", "left_out", "load_results", "no_metric", "one_task", "short_names"]
 
 Source = str | Path | Run | RunResult
-"""A run: its folder, or what `creval.open_run` and `creval.run` return."""
+"""A run: its folder, or the result of `creval.open_run` and `creval.run`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Models as rows and metrics as columns. `frame`: floor and ceiling of a column, where they are known."""
+    """Models as rows and metrics as columns. `frame`: floor and ceiling of a column, if known."""
 
     rows: Sequence[ModelRow]
     names: Sequence[str]
@@ -55,7 +55,7 @@ def no_metric(where: str, fix: str = "Name others.") -> RunError:
 
 
 def one_task(tasks: Sequence[str], task: str | None, where: str) -> str:
-    """Return the task that is asked for, or the only one. Raises UsageError, UnknownNameError."""
+    """Return the requested task, or the only one. Raises UsageError, UnknownNameError."""
     if task is None and len(tasks) == 1:
         return tasks[0]
     if task is None:
@@ -74,10 +74,10 @@ def left_out(names: Sequence[str], why: str) -> None:
 def board(
     runs: Sequence[Source], tasks: Sequence[str], metrics: Sequence[str], baselines: str | Path | None = None
 ) -> Board:
-    """Read the metrics over all conditions: the primary ones, or those named. Floor and ceiling are no rows.
+    """Read the metrics over all conditions: the primary ones, or those named. Floor and ceiling are not rows.
 
-    `baselines` is a folder of runs; by default the one that the first run is in. Where all runs are baselines they are
-    the rows. Raises RunError, UnknownNameError.
+    `baselines` is a folder of runs; by default the folder of the first run. If all runs are baselines, they
+    are the rows. Raises RunError, UnknownNameError.
     """
     results, _ = chosen(load_results(runs), MetricChoice(tasks, metrics, overall=True))
     every = model_rows(results)
@@ -100,7 +100,7 @@ _FRAME = ("floor", "ceiling")
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return each name from the slash on that distinguishes it: `openrouter/qwen/qwen3` becomes `qwen3`."""
+    """Return each name from the slash that distinguishes it: `openrouter/qwen/qwen3` becomes `qwen3`."""
     parts = [name.split("/") for name in names]
     found = []
     for own in parts:

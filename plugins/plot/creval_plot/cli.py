@@ -23,7 +23,7 @@ _OPTIONS = {
     "scores": ("--score", ("distribution", "judges")),
     "labels": ("--labels", ("judges",)),
 }
-"""Which kinds of figures an option is for."""
+"""The kinds of figures that an option applies to."""
 
 
 @click.command(epilog="Example: creval plot runs/* --kind forest --width column --output forest.pdf")
@@ -73,7 +73,7 @@ def plot(runs: Sequence[Path], kind: str, outputs: Sequence[Path], style: str | 
 
 
 def _of_one_task(kind: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for a figure of one task: `--task`, and `--score` of a distribution, are given once."""
+    """Return the options for a figure of one task: `--task`, and `--score` of a distribution, are single values."""
     if len(asked.get("tasks", ())) > 1:
         raise click.UsageError(f"--kind {kind} is of one task: give --task once")
     if kind == "distribution" and len(asked.get("scores", ())) > 1:

@@ -43,8 +43,8 @@ def curve(
 ) -> Figure:
     """Return a figure with a panel per metric: a line per model over the setting `over`, with intervals.
 
-    `over` may be left out where one setting varies alone. Where others vary too, each of their values is a line of its
-    own. Lines are set apart by a little, so that intervals do not hide each other.
+    `over` is optional if only one setting varies. If others vary too, each of their values has a separate
+    line. Lines are slightly offset, so that intervals do not hide each other.
 
     Raises RunError, UnknownNameError, UsageError.
     """
@@ -72,7 +72,7 @@ def curve(
 
 
 def points_of(runs: Sequence[Source], tasks: Sequence[str], metrics: Sequence[str]) -> Iterator[Point]:
-    """Yield the metrics under each condition; of a task with a single condition those over all."""
+    """Yield the metrics under each condition; for a task with a single condition those over all."""
     results, _ = chosen(load_results(runs), MetricChoice(tasks, metrics))
     for result in results:
         settings = _settings(result)

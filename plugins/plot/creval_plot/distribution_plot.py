@@ -1,4 +1,4 @@
-"""How the scores of samples are distributed: a histogram per model, over the same bins."""
+"""Distribution of the scores of samples: a histogram per model, over the same bins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["bin_edges", "distribution", "task_and_score"]
 
 _FEW = 25
-"""So many different whole numbers have a bar each."""
+"""Up to this many different whole numbers have a bar each."""
 _LEAST, _MOST = 5, 40
 """Bins of other scores."""
 
@@ -35,7 +35,7 @@ def distribution(
 ) -> Figure:
     """Return a figure with a histogram of a score per run, and the metric of that score with its interval.
 
-    `score` is by default that of the primary metric, `task` the only one of the runs. Samples without the score are
+    `score` defaults to that of the primary metric, `task` to the only one of the runs. Samples without the score are
     not in the histogram; the task says whether the metric counts them as 0. Raises RunError, UnknownNameError.
     """
     results = load_results(runs)
@@ -69,7 +69,7 @@ def distribution(
 
 
 def bin_edges(values: Sequence[float]) -> list[float]:
-    """Return the edges of bins: one bin for each whole number where there are few, else bins of equal width."""
+    """Return the edges of bins: one bin for each whole number if there are few, else bins of equal width."""
     low, high = min(values), max(values)
     if _whole(values) and high - low < _FEW:
         return [float(edge) - 0.5 for edge in range(int(low), int(high) + 2)]
@@ -80,7 +80,7 @@ def bin_edges(values: Sequence[float]) -> list[float]:
 
 
 def task_and_score(results: Sequence[RunResult], task: str | None, score: str | None) -> tuple[str, str]:
-    """Return the task and the score that are drawn. Raises UnknownNameError if the runs have several or others."""
+    """Return the task and the score to draw. Raises UnknownNameError if the runs have several or others."""
     tasks = list(dict.fromkeys(str(one["task"]) for result in results for one in result.results["tasks"]))
     task = one_task(tasks, task, "the runs")
     if score is None:
@@ -92,7 +92,7 @@ def task_and_score(results: Sequence[RunResult], task: str | None, score: str | 
 
 
 def _values(result: RunResult, task: str, score: str) -> list[float]:
-    """Return the scores of a run's samples, none if the run does not have the task."""
+    """Return the scores of a run's samples, or an empty list if the run does not have the task."""
     if all(one["task"] != task for one in result.results["tasks"]):
         return []
     records = list(open_run(result.folder, as_stored=True).scores(task))
@@ -118,7 +118,7 @@ def _metric(result: RunResult, task: str, score: str) -> Mapping[str, Any] | Non
 
 
 def _named(results: Sequence[RunResult], task: str, score: str) -> str:
-    """Return the name of a score, with the resource that a metric made from it carries: `drat[embedded/minilm]`."""
+    """Return the name of a score, with the resource of a metric made from it: `drat[embedded/minilm]`."""
     names = [one["name"] for result in results for one in _metrics(result, task) if one["definition"]["score"] == score]
     kinds = {kind for _, mark, kind in (str(name).partition("[") for name in names) if mark}
     return f"{score}[{kinds.pop()}" if len(kinds) == 1 else score

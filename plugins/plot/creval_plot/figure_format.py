@@ -1,4 +1,4 @@
-"""Widths of figures as papers have them, and files in the format that a name ends in."""
+"""Widths of figures in papers, and figure files in the format of their suffix."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def colour_of(index: int) -> str:
 
 
 def marker_of(index: int) -> str:
-    """Return the marker of the index-th series: series differ in grey, too."""
+    """Return the marker of the index-th series: series also differ in greyscale."""
     return MARKERS[index % len(MARKERS)]
 
 
 def save(figure: Figure, path: str | Path, style: str | Path | None = None) -> Path:
     """Write a figure as .pdf, .svg or .png (300 dpi) and return the path; equal figures give equal files.
 
-    `style` is that with which the figure was made. Raises UnknownNameError for another format, UsageError if the
+    `style` is the one that the figure was made with. Raises UnknownNameError for another format, UsageError if the
     file cannot be written.
     """
     path = Path(path)

@@ -31,7 +31,7 @@ def forest(
 ) -> Figure:
     """Return a figure with a panel per metric: a point per model, its interval, and lines at floor and ceiling.
 
-    The models are in the order of their values in the first panel, the best on top; baselines are lines and no rows.
+    The models are sorted by their values in the first panel, the best on top; baselines are lines, not rows.
     Raises RunError, UnknownNameError, UsageError.
     """
     found = board(runs, tasks, metrics, baselines)
@@ -56,7 +56,7 @@ def forest(
 
 
 def _order(found: Board) -> list[int]:
-    """Return the places of the rows, the worst first: matplotlib draws from below."""
+    """Return the indices of the rows, the worst first: matplotlib draws from below."""
     column = found.columns[0]
     metrics = [found.metric(row, column) for row in found.rows]
     sign = -1 if any(metric and metric.get("higher_is_better") is False for metric in metrics) else 1
@@ -85,6 +85,6 @@ def _panel(axis: Any, found: Board, place: int, heights: Mapping[int, float]) ->
                 bbox={"color": "white", "pad": 1}, zorder=4,
             )  # fmt: skip
     if not known:
-        axis.set_xticks([])  # a scale would be of nothing
+        axis.set_xticks([])  # there is nothing to scale
     axis.grid(axis="y", color="#eeeeee", zorder=0)
     axis.set_axisbelow(True)

@@ -29,10 +29,10 @@ def heatmap(
     width: str | float = "column",
     style: str | Path | None = None,
 ) -> Figure:
-    """Return a figure with a row per model and a column per metric; each cell says the value. The best model is on top.
+    """Return a figure with a row per model and a column per metric; each cell shows its value. The best model is first.
 
-    The colour is the share of the way from floor to ceiling where both are known of every column, and the ceiling is
-    the better one, else from the worst to the best model of the column. Raises RunError, UnknownNameError, UsageError.
+    The colour is the share of the way from floor to ceiling if both are known for every column, and the ceiling is
+    better; else from the worst to the best model of the column. Raises RunError, UnknownNameError, UsageError.
     """
     found = board(runs, tasks, metrics, baselines)
     framed = all(_ends(found, column) is not None for column in found.columns)
@@ -71,7 +71,7 @@ def cell_texts(axis: Any, texts: Sequence[Sequence[str]], shares: Any) -> None:
 
 
 def name_columns(axis: Any, heads: Sequence[str], room: float) -> None:
-    """Name the columns below the map, slanted where the names do not fit into `room` inches."""
+    """Name the columns below the map, slanted if the names do not fit into `room` inches."""
     each = room / len(heads)
     names = folded(heads, each)
     if fits(names, each):
@@ -85,13 +85,13 @@ def _text(metric: Any) -> str:
 
 
 def _ends(found: Board, column: Column) -> tuple[float, float] | None:
-    """Return floor and ceiling where both are known and the ceiling is the better one."""
+    """Return floor and ceiling if both are known and the ceiling is better."""
     ends = found.frame.get((column, "floor")), found.frame.get((column, "ceiling"))
     return (ends[0], ends[1]) if ends[0] is not None and ends[1] is not None and not _crossed(found, column) else None
 
 
 def _crossed(found: Board, column: Column) -> bool:
-    """Whether both ends are known and the ceiling is not better than the floor."""
+    """Return whether both ends are known and the ceiling is not better than the floor."""
     low, high = found.frame.get((column, "floor")), found.frame.get((column, "ceiling"))
     if low is None or high is None:
         return False

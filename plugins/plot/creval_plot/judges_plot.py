@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Ratings", "judges", "ratings_of"]
 
 Thing = tuple[SampleKey, int]
-"""What is rated: a sample (part 0), or a part of it by its place among those of its kind."""
+"""A rated item: a sample (part 0), or a part of it by its index among those of its kind."""
 Ratings = dict[str, dict[Thing, float]]
-"""What each rater said of each thing."""
+"""The rating of each item by each rater."""
 _CLASSES = 10
 
 
@@ -41,9 +41,9 @@ def judges(
 ) -> Figure:
     """Return a figure with a cell per pair of raters: Cohen's kappa for few whole numbers, else Pearson's r.
 
-    Raters are the runs (the same answers, scored with different judges), the scores of a run where several are named,
-    and the annotators of `labels` (a file as `creval analyse judge-agreement` reads it). Each cell is over the samples
-    that both rated, or over the parts of samples that the labels are of (paths, triples).
+    Raters are the runs (the same answers, scored with different judges), the scores of a run if several are named,
+    and the annotators of `labels` (a file as for `creval analyse judge-agreement`). Each cell is over the samples
+    that both rated, or over the parts of samples (paths, triples) if the labels are about parts.
 
     Raises RunError, DataError, UnknownNameError, UsageError.
     """
@@ -80,7 +80,7 @@ def judges(
 def ratings_of(
     runs: Sequence[Source], scores: Sequence[str], task: str | None = None, labels: str | Path | None = None
 ) -> Ratings:
-    """Return what each rater said of each sample, or of each part of it that the labels are of.
+    """Return each rater's rating of each sample, or of each part of it if the labels are about parts.
 
     Raises RunError, DataError, UnknownNameError, UsageError.
     """
@@ -110,7 +110,7 @@ def ratings_of(
 def _labels(
     run: Run, task: str, path: str | Path | None
 ) -> tuple[Labels | None, Sequence[tuple[SampleKey, JudgedPart]]]:
-    """Read the labels, and the parts of the samples that they are of (none: they are of whole samples)."""
+    """Read the labels, and the parts of the samples that they are about (none: whole samples)."""
     if path is None:
         return None, ()
     file = Path(path)
@@ -136,7 +136,7 @@ def _rated_parts(parts: Sequence[tuple[SampleKey, JudgedPart]], score: str) -> d
 
 
 def _people(labels: Labels | None, parts: Sequence[tuple[SampleKey, JudgedPart]], things: Sequence[Thing]) -> Ratings:
-    """Return what each annotator said of the things that were judged."""
+    """Return each annotator's ratings of the judged items."""
     found: Ratings = {}
     if labels is None:
         return found
@@ -151,7 +151,7 @@ def _people(labels: Labels | None, parts: Sequence[tuple[SampleKey, JudgedPart]]
 
 
 def _judge_names(runs: Sequence[Run]) -> list[str]:
-    """Return the judges of runs (their other roles than the target), else the folders."""
+    """Return the judges of runs (their roles other than the target), else the folders."""
     named = [
         ", ".join(dict.fromkeys(str(model) for role, model in run.manifest["roles"].items() if role != "target"))
         for run in runs

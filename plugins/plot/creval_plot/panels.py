@@ -1,4 +1,4 @@
-"""Panels of a figure: how many are next to each other, and what all of them have."""
+"""Panels of a figure: their layout and common properties."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["columns_for", "fits", "folded", "folded_name", "panels"]
 
 _PANEL = 2.2
 _PER_INCH = 17
-"""Characters on an inch."""
+"""Characters per inch."""
 
 
 def columns_for(width: float, panels: int) -> int:
-    """Return how many panels of at least two inches fit next to each other, as even as possible over the rows."""
+    """Return how many panels of at least two inches fit next to each other, as evenly as possible over the rows."""
     most = max(1, int(width // _PANEL))
     rows = -(-panels // most)
     return -(-panels // rows)
@@ -43,12 +43,12 @@ def panels(
 
 
 def folded(names: Sequence[str], room: float) -> list[str]:
-    """Return names on as few lines as they need in `room` inches, the lines of a name about equally long."""
+    """Return names wrapped to as few lines as needed in `room` inches, with lines of about equal length."""
     return [folded_name(name, room) for name in names]
 
 
 def folded_name(name: str, room: float) -> str:
-    """Return a name on as few lines as it needs in `room` inches, an arrow never alone on one."""
+    """Return a name wrapped to as few lines as needed in `room` inches, an arrow never alone on one."""
     name = name.replace(" ↑", "\u00a0↑").replace(" ↓", "\u00a0↓")
     width = max(8, int(room * _PER_INCH))
     found = fold_name(name, width)
@@ -58,5 +58,5 @@ def folded_name(name: str, room: float) -> str:
 
 
 def fits(names: Sequence[str], room: float) -> bool:
-    """Whether every line of some names fits into `room` inches."""
+    """Return whether every line of some names fits into `room` inches."""
     return all(len(line) <= _PER_INCH * room for name in names for line in name.splitlines())

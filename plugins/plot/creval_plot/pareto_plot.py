@@ -1,4 +1,4 @@
-"""Values against what they cost: US dollars or tokens."""
+"""Values against their cost, in US dollars or tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Against", "front", "pareto", "price"]
 Against = Literal["cost", "tokens"]
 _AXES = {"cost": "US dollars per 1,000 samples", "tokens": "tokens per sample"}
 _WIDE = 10
-"""The ratio of largest to smallest value from which an axis is logarithmic."""
+"""The ratio of largest to smallest value at and above which an axis is logarithmic."""
 
 
 def pareto(
