@@ -1,3 +1,3 @@
-"""Runs from files, runs of several models, and the estimate of what a run takes."""
+"""Runs from files, runs of several models, and the estimate of a run's cost."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run would take: calls, tokens and price from a sample of its prompts, and what is missing for it."""
+"""Estimate of a run: calls, tokens and price from a sample of its prompts, and missing parts."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from creval.plugin.sweeps import (
 __all__ = ["EstimateRange", "RunEstimate", "TaskEstimate", "estimate_run", "sum_of"]
 
 BYTES_A_TOKEN = (5, 3)
-"""UTF-8: of a long and of a short token."""
+"""UTF-8 bytes of a long and of a short token."""
 
 FREE = Price("free", 0.0, 0.0)
 
 
 class EstimateRange(NamedTuple):
-    """A lower and an upper figure. `high` None: not known, as no limit is set; both None: nothing is known."""
+    """A lower and an upper bound. `high` None: not known, as no limit is set; both None: nothing is known."""
 
     low: float | None
     high: float | None
@@ -65,7 +65,7 @@ class EstimateRange(NamedTuple):
         return EstimateRange(*sums)
 
     def times(self, factor: float) -> EstimateRange:
-        """Return both figures times a number."""
+        """Return both bounds times a number."""
         return EstimateRange(*(None if figure is None else figure * factor for figure in self))
 
 
@@ -74,7 +74,7 @@ UNKNOWN = EstimateRange(0, None)
 
 
 def price_of_calls(into: EstimateRange, out: EstimateRange, calls: EstimateRange, price: Price | None) -> EstimateRange:
-    """Price the mean call of each figure: a table may charge long calls by another rate."""
+    """Price the mean call of each bound: a table may charge long calls at another rate."""
     if price is None:
         return EstimateRange(None, None)
     if price is FREE:
@@ -99,12 +99,12 @@ def answer_limit(settings: Mapping[str, Any]) -> int | None:
 
 
 def answers_of(runtime: TaskRuntime, settings: Mapping[str, Any]) -> int:
-    """Return how many answers one call of the target gives."""
+    """Return how many answers one call of the target returns."""
     return int(settings.get("n") or runtime.answers)
 
 
 class RoleCalls:
-    """What the components of a task say of their calls to other roles: by themselves, and through a resource that
+    """The expected calls of a task's components to other roles: directly, and through a resource that
     asks a role (`entailment=role/judge`).
     """
 
@@ -116,7 +116,7 @@ class RoleCalls:
     def of_sample(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
         """Return calls, input tokens and output tokens of a role for one sample, None if nothing is stated.
 
-        Its prompts hold what the target will say: at most the doc and an answer of the full length more than the
+        Its prompts contain the target's answer: at most the doc and an answer of the full length more than the
         template.
         """
         parts = [part for part in (self._prompted(role, work), self._judged(role, work)) if part is not None]
@@ -126,7 +126,7 @@ class RoleCalls:
         return calls, into, out
 
     def _prompted(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
-        """The calls with prompts of the task."""
+        """Estimate the calls with prompts of the task."""
         doc = work.doc.fields
         calls = _sum([each.expected_role_calls(doc, self._expected(work)).get(role) for each in self._own])
         if calls is None:
@@ -139,7 +139,7 @@ class RoleCalls:
         return self._of_calls(role, work, calls, (min(sizes), max(sizes) + more, 1))
 
     def _judged(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
-        """The calls with pairs of texts."""
+        """Estimate the calls with pairs of texts."""
         said = [each.expected_pairs(work.doc.fields, self._expected(work)) for each in self._pairs]
         pairs = _sum([each.get(name) for each in said for name in self._behind(role)])
         if pairs is None:
@@ -164,7 +164,7 @@ class RoleCalls:
         )
 
     def _behind(self, role: str) -> list[str]:
-        """The resources of the task that ask this role."""
+        """Return the resources of the task that ask this role."""
         return [name for name, spec in self._runtime.context.specs.items() if role_behind(spec) == role]
 
     def _expected(self, work: WorkItem) -> Expected:
@@ -172,7 +172,7 @@ class RoleCalls:
 
 
 def _sum(ranges: Sequence[tuple[int, int | None] | None]) -> EstimateRange | None:
-    """Return the sum of what is stated, None if nothing is; what one does not know is not known of all."""
+    """Return the sum of the stated ranges, None if there are none; one unknown bound makes the sum unknown."""
     stated = [EstimateRange(*each) for each in ranges if each is not None]
     return sum(stated, start=NOTHING) if stated else None
 
@@ -199,7 +199,7 @@ class TaskEstimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """The rows, what is missing so that a run would not start, and what else to know."""
+    """The rows, the missing parts that would prevent a run, and notes."""
 
     tasks: Sequence[TaskEstimate]
     missing: Sequence[str] = ()
@@ -207,15 +207,15 @@ class RunEstimate:
 
     @property
     def total(self) -> TaskEstimate:
-        """The sum over the tasks."""
+        """Return the sum over the tasks."""
         return sum_of(self.tasks)
 
 
 def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEstimate:
     """Estimate every task of a run, without a call and without the network.
 
-    Lower figures: the fewest calls that the protocol expects, each with the first prompt alone and an answer of one
-    token. Upper ones: the most calls, each with all prompts, the answers before it and an answer up to the limit.
+    Lower bounds: the fewest calls that the protocol expects, each with only the first prompt and an answer of one
+    token. Upper bounds: the most calls, each with all prompts, the answers before it and an answer up to the limit.
     Raises UsageError if no task or model is named, and as a run does for wrong names.
     """
     if not tasks or not model:
@@ -251,21 +251,21 @@ def sum_of(rows: Sequence[TaskEstimate]) -> TaskEstimate:
 
 
 class _Look:
-    """Looks for what a run needs, and collects what is not here."""
+    """Looks for the parts that a run needs, and collects missing ones."""
 
     def __init__(self, setup: Setup, options: RunOptions) -> None:
         self._setup = setup
         self._options = options
         folder = replace(resource_options_of(options), offline=True)
-        # a dry run fetches nothing; opening a sandbox runs programs of creval's own alone
+        # a dry run fetches nothing; opening a sandbox runs only creval's own programs
         self._resources = OpenResources(setup.plugins.registry, folder, allow_code_execution=True)
         self.missing: dict[str, dict[str, None]] = {}
-        """What stops a run, each with the parts of tasks that it stops."""
+        """Return the errors that prevent a run, each with the affected parts of tasks."""
         self.notes: list[str] = []
         self.honours_n = True
 
     def price(self, model: str) -> Price | None:
-        """Return the price of the target; where its key is missing, which an estimate does not need, the table's."""
+        """Return the price of the target, from the table if its key, which an estimate does not need, is missing."""
         try:
             target = self._setup.models.get(TARGET)
             target.check()
@@ -281,14 +281,14 @@ class _Look:
         return FREE if target.traits.free else target.price
 
     def note_media(self, task: Task, price: Price | None) -> None:
-        """Say which media the price of a task leaves out."""
+        """Note which media the price of a task leaves out."""
         kinds = task.media_kinds() - ({"image"} if price is not None and price.images is not None else set())
         if kinds and price is not None and price is not FREE:
             words = " and ".join({"image": "images", "file": "files"}.get(kind, kind) for kind in sorted(kinds))
             self.notes.append(f"{task.name}: the price excludes its {words}, of which the table has no price.")
 
     def roles(self, plan: TaskPlan, runtime: TaskRuntime) -> Iterator[TaskEstimate]:
-        """Yield a row for each other role whose calls the components of a task state; the rest is noted."""
+        """Yield a row for each other role whose calls the components of a task state; other roles are noted."""
         task = plan.task
         asking: list[Any] = [runtime.protocol]
         self._try("", lambda: asking.extend(part.scorer for part in self._setup.scoring(task).scorers))
@@ -309,7 +309,7 @@ class _Look:
     def _role_price(self, role: str, own: str | None) -> Price | None:
         try:
             model = self._setup.models.get(role, own)
-        except UsageError:  # `parts` says so
+        except UsageError:  # `parts` reports it
             address = self._options.role_options.get(role, {}).get("base_url")
             options = ModelOptions(base_url=address, offline=self._options.offline)
             spec = self._options.roles.get(role) or own or ""
@@ -334,7 +334,7 @@ class _Look:
             self._try("", partial(self._setup.check_target, target))
 
     def executor(self) -> None:
-        """Look for who carries out the samples; nothing is started."""
+        """Look for the executor; nothing is started."""
         options = self._options
         self._try("", partial(open_executor, options.executor, options.executor_options, self._setup.plugins.registry))
 
@@ -382,7 +382,7 @@ def _of_sample(
 ) -> tuple[EstimateRange, EstimateRange, EstimateRange, EstimateRange]:
     """Return calls, input tokens, output tokens and price of one sample.
 
-    A provider that gives one completion a call is called once for each.
+    A provider with one completion per call is called once for each.
     """
     prompts = _prompts(runtime, work)
     first, every = _size(prompts[:1]) // BYTES_A_TOKEN[0] + 1, _size(prompts) // BYTES_A_TOKEN[1] + 1
@@ -411,7 +411,7 @@ def _calls(runtime: TaskRuntime, work: WorkItem) -> tuple[int, int]:
 
 
 def _prompts(runtime: TaskRuntime, work: WorkItem) -> list[list[Message]]:
-    """Return the prompts of a doc; one of a protocol's later turns may need what earlier ones gave, and is left out."""
+    """Return the prompts of a doc; prompts of later turns may need earlier answers, and are left out."""
     session = LiveSession(runtime, work)
     found = []
     for name in runtime.task.prompts:

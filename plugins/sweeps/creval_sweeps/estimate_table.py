@@ -1,4 +1,4 @@
-"""What `--dry-run` prints."""
+"""The output of `--dry-run`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLUMNS = ("task", "samples", "calls", "input tokens", "output tokens", "price,
 
 
 def show_estimate(tasks: Sequence[str], models: Sequence[tuple[str, RunOptions]]) -> int:
-    """Print the calls, tokens and price to expect of each model, and return the exit code: 2 where a run would not
+    """Print the expected calls, tokens and price of each model, and return the exit code: 2 if a run would not
     start.
     """
     several = len(models) > 1
@@ -47,7 +47,7 @@ def show_estimate(tasks: Sequence[str], models: Sequence[tuple[str, RunOptions]]
 
 def _row(row: TaskEstimate) -> list[Any]:
     whole = [_range(figures, "{:,.0f}") for figures in (row.calls, row.input_tokens, row.output_tokens)]
-    known = row.price.low or row.price.high is not None  # at least nothing is no price
+    known = row.price.low or row.price.high is not None  # "at least 0" is not a price
     return [row.task, row.samples, *whole, _range(row.price, "{:,.2f}") if known else "not known"]
 
 

@@ -1,4 +1,4 @@
-"""Reads a run file: tasks, one model or several, and the options, in one YAML file."""
+"""Read a run file: tasks, one model or several, and the options, in one YAML file."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _ELSEWHERE = ("schema", "tasks", "model", "models", "output", "max_models", MADE
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One model of a run file: its name as provider/name, its label, and the options that are its own."""
+    """One model of a run file: its name as provider/name, its label, and its own options."""
 
     model: str
     label: str = ""
     own: Mapping[str, Any] | None = None
 
     def applied(self, options: RunOptions) -> RunOptions:
-        """Return the options of the file with those of this model in their place."""
+        """Return the options of the file, overridden by those of this model."""
         limits = ("max_cost", "max_calls")
         own = {name: value for name, value in (self.own or {}).items() if value is not None or name not in limits}
         if "generation" in own:
@@ -49,10 +49,10 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """What a run file asks for. `several`: it lists `models`, so `output` holds a run folder for each.
+    """The contents of a run file. `several`: it lists `models`, so `output` contains a run folder for each.
 
-    `max_models` of them run at once. `output` is None if the file names none. `claims` is what the file names that
-    acts on this machine; None if the command line says it all.
+    `max_models` of them run at once. `output` is None if the file names none. `claims` lists everything in the file
+    that acts on this machine; None if everything is on the command line.
     """
 
     tasks: Sequence[str]
@@ -65,10 +65,10 @@ class RunFile:
 
 
 def read_run_file(file: Path) -> RunFile:
-    """Read a run file. Relative paths in it are taken from its own folder.
+    """Read a run file. Relative paths in it are relative to its folder.
 
-    Nothing of it may act before `claims` are checked. Raises TaskError with every problem and its place, UsageError for
-    values that do not go together.
+    Nothing in it may act before `claims` are checked. Raises TaskError with every problem and its location, UsageError
+    for incompatible values.
     """
     document = read_yaml(file)
     root = document.root
@@ -137,7 +137,7 @@ def _beside(base: Path, text: str) -> Path:
 
 
 def _task(base: Path, name: str) -> str:
-    """Return a task as `--tasks` takes it; a path as seen from where the command runs."""
+    """Return a task in the form for `--tasks`; a path relative to the command's working folder."""
     if not is_path(name):
         return name
     place = parse_path(name)

@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 class SharedLoop:
-    """Runs several runs at once: each is opened in its own thread, one after the other, and all share one event loop.
+    """Runs several runs at once: each opens in its own thread, one after the other, and all share one event loop.
 
-    So whatever their models share (limits, a budget) is used from one loop alone.
+    So everything that their models share (limits, a budget) is used from only one loop.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -30,8 +30,8 @@ class SharedLoop:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run to the end in the loop, while other threads continue. Raises KeyboardInterrupt if it was stopped."""
-        token = DRIVER.set(None)  # what the work starts is no run
+        """Run to completion in the loop, while other threads continue. Raises KeyboardInterrupt if it was stopped."""
+        token = DRIVER.set(None)  # what the work starts is not a run
         future = asyncio.run_coroutine_threadsafe(self._watched(work), self._loop)
         self.lock.release()
         try:
@@ -62,9 +62,9 @@ class SharedLoop:
 
 
 def drive_together(runs: Sequence[Callable[[], T]], at_once: int) -> list[T]:
-    """Call functions that `drive` work, at most `at_once` at a time, and return what they return, in their order.
+    """Call functions that `drive` work, at most `at_once` at a time, and return their results, in order.
 
-    An interruption ends them all, begins no other, and is raised as KeyboardInterrupt when they have ended.
+    An interruption ends them all, starts no others, and is raised as KeyboardInterrupt when they have ended.
     """
     return drive(_together(runs, at_once))
 

@@ -59,14 +59,14 @@ class SweepRun:
 
     @property
     def folder(self) -> Path:
-        """Its run folder."""
+        """Return its run folder."""
         assert self.options.output is not None
         return self.options.output
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one run: its folder, and its results or the error that ended it. `worked`: something was made."""
+    """The outcome of one run: its folder, and its results or the error that ended it. `worked`: it made something."""
 
     part: SweepRun
     finished: Finished | None = None
@@ -76,7 +76,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The runs of a run file in one folder, planned."""
+    """The planned runs of a run file in one folder."""
 
     file: RunFile
     options: RunOptions
@@ -85,18 +85,18 @@ class Sweep:
     plans: Sequence[TaskPlan]
 
     def keep(self) -> None:
-        """Write the file that repeats all of them, and the tasks next to it. Raises RunError if that cannot be."""
+        """Write the file that repeats all of them, and the tasks next to it. Raises RunError if that fails."""
         models = [_model_data(part.entry, part.folder.name) for part in self.parts]
         at_once = {"max_models": self.file.max_models} if self.file.max_models > 1 else {}
         keep_files(self.output, self.file.tasks, {"models": models, **at_once}, self.options, self.plans)
 
 
 def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
-    """Plan the runs of a file in `output`, each with its state, after checking all that can be checked beforehand.
+    """Plan the runs of a file in `output`, each with its state, after all checks that are possible in advance.
 
-    A file with one model has its run in `output` itself; else `output` holds a run folder for each model and the file
-    that repeats them all. `options` are those of the file, with what the command line says in their place.
-    Raises TaskError, DataError, UsageError (a model that cannot be asked), RunError (a folder holds another run).
+    A file with one model has its run in `output` itself; otherwise `output` contains a run folder for each model and
+    the file that repeats them all. `options` are those of the file, overridden by the command line.
+    Raises TaskError, DataError, UsageError (a model that cannot be used), RunError (a folder contains another run).
     """
     if file.max_models > 1 and (options.executor != "local" or any(asks_people(e.model) for e in file.models)):
         what = "models run at the same time only with the executor local, and no person among them"
@@ -115,10 +115,10 @@ def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
 
 
 def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[SweepRun], object]) -> list[Outcome]:
-    """Make what is missing of each run, `max_models` of the file at a time; `said` gets each before it begins,
+    """Complete each run, `max_models` of the file at a time; `said` gets each before it starts,
     and `watch` gives an observer for it.
 
-    An error ends its own run alone. An interruption ends them all.
+    An error ends only its own run. An interruption ends them all.
     """
     at_once = min(sweep.file.max_models, len(sweep.parts))
     limits = SweepLimits(_budget(sweep), LimiterPool() if at_once > 1 else None)
@@ -139,7 +139,7 @@ def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[SweepRun], object]) ->
 
 
 def _budget(sweep: Sweep) -> Budget | None:
-    """Return the budget over all runs, which counts what they have spent; None if there is none."""
+    """Return the budget over all runs, which includes their past spending; None if there is none."""
     options = sweep.options
     if not sweep.file.several or (options.max_cost is None and options.max_calls is None):
         return None
@@ -166,7 +166,7 @@ def _work(file: RunFile, part: SweepRun, observer: Observer, limits: SweepLimits
 
 
 def _state(options: RunOptions, model: str, asked: Mapping[str, str]) -> str:
-    """Return the state of a run folder. Raises RunError if it holds a run of something else."""
+    """Return the state of a run folder. Raises RunError if it contains another run."""
     assert options.output is not None
     path = options.output
     if not (path / "run.json").exists():
@@ -197,7 +197,7 @@ def _check_same(manifest: Mapping[str, Any], options: RunOptions, model: str, as
 
 
 def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
-    """Raise UsageError with every model that cannot be opened: a missing key must not show after hours."""
+    """Raise UsageError with every model that cannot be opened: a missing key must not appear only after hours."""
     faults = []
     for part in parts:
         provider, _, name = part.entry.model.partition("/")
@@ -218,7 +218,7 @@ def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
 
 
 def _model_data(entry: ModelEntry, name: str) -> str | dict[str, Any]:
-    """Return a model as a run file states it."""
+    """Return a model in the form of a run file."""
     own = dict(entry.own or {})
     if "base_url" in own:
         own["base_url"] = options_data(RunOptions(base_url=own["base_url"]))["base_url"]

@@ -1,4 +1,4 @@
-"""Runs several models from the command line: the runs one after the other or at once, and one table of them."""
+"""Run several models from the command line, one after the other or concurrently, and print one table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def start_several(tasks: Sequence[str], given: Mapping[str, Any], options: RunOp
 
 
 def run_models(file: RunFile, options: RunOptions, output: Path, dry_run: bool) -> int:
-    """Make what is missing of a file's runs in `output`, print their results, and return the exit code."""
+    """Complete a file's runs in `output`, print their results, and return the exit code."""
     if dry_run:
         plain = replace(options, output=None)
         return show_estimate(file.tasks, [(entry.label or entry.model, entry.applied(plain)) for entry in file.models])
@@ -73,7 +73,7 @@ def _make(sweep: Sweep) -> list[Outcome]:
 
     interruption = CURRENT.get()
     if interruption is not None:
-        interruption.resume_command = f"creval run {shlex.quote(str(sweep.output))}"  # a run that begins names itself
+        interruption.resume_command = f"creval run {shlex.quote(str(sweep.output))}"  # a started run sets its own
     try:
         with fix_shown(), watch_several() as watch_one:
             return run_sweep(sweep, watch_one, said)
@@ -85,7 +85,7 @@ def _make(sweep: Sweep) -> list[Outcome]:
 
 
 def _closing(outcomes: Sequence[Outcome], options: RunOptions, output: Path) -> int:
-    """Print the one table of a sweep, what the user should know of each run, and return the gravest exit code."""
+    """Print the one table of a sweep, notes on each run, and return the most severe exit code."""
     finished = [each.finished for each in outcomes if each.finished is not None]
     if finished:
         results = [RunResult(each.folder, each.results) for each in finished]
