@@ -1,3 +1,3 @@
-"""Shards of a run become one run: checked against each other, their lines put into one order, aggregated again."""
+"""Merge shards into one run: check them against each other, order their lines, aggregate again."""
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
 
 
 def _notes(made: MergedRun) -> list[str]:
-    """Return what the merged run lacks, and which verdicts differ."""
+    """Return notes on missing parts of the merged run, and on differing verdicts."""
     from creval.plugin.shards import resume_command, visible
 
     notes = []

@@ -1,4 +1,4 @@
-"""`creval merge`: shards of a run become the one run that they are parts of."""
+"""`creval merge`: merge the shards of a run into the run that they are parts of."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ _USED_KEYS = ("instruments", "asked_instruments")
 
 @dataclass(frozen=True, slots=True)
 class MergedRun:
-    """The run that was made, and what it lacks: shards, samples of how many planned, scores.
+    """The merged run, and its missing parts: shards, samples of the planned number, scores.
 
-    `results` is None if it lacks anything: `creval resume` then makes the rest. `differing` counts the questions to
-    other roles that parts answered otherwise.
+    `results` is None if anything is missing: `creval resume` then makes the rest. `differing` counts the questions to
+    other roles that parts answered differently.
     """
 
     folder: Path
@@ -74,19 +74,19 @@ class MergedRun:
 
 
 def merge_runs(folders: Sequence[Path], output: Path, command: str = "") -> MergedRun:
-    """Make one run of its parts, in the order of the undivided run. The parts stay as they are.
+    """Merge parts into one run, in the order of the undivided run. The parts are not changed.
 
-    Only tables of where lines stand are held. Until all is written it is in a hidden folder next to `output`, so
-    that a process that is killed leaves no run behind; the next merge clears that away.
-    Raises RunError (no parts of one run, one is at work, samples that differ, damaged rows, a full disk), UsageError,
-    and TaskError or DataError if the tasks or data of the runs are not here.
+    Only tables of line positions are in memory. Until everything is written, the run is in a hidden folder next to
+    `output`, so that a killed process leaves no run behind; the next merge removes the folder.
+    Raises RunError (not parts of one run, one is in use, samples that differ, damaged rows, a full disk), UsageError,
+    and TaskError or DataError if the tasks or data of the runs are missing here.
     """
     with locked_parts(folders, output) as parts, _new_folder(output) as target:
         check_same(parts)
         options = _options(parts, output, command)
         plugins = load_plugins()
         claims = [Claims.of_run(part.manifest, part.path) for part in parts]
-        claims[0].check(_again(folders, output), only=("data",))  # all else acts where the merged run is resumed
+        claims[0].check(_again(folders, output), only=("data",))  # all else acts only when the merged run is resumed
         requested = tasks_here(parts[0].folder, parts[0].manifest["requested"], claims[0].trusted)
         plans = open_plans(requested, options, plugins, new=False, people=asked_people(parts[0].manifest))
         _check_plans(parts, plans)
@@ -128,14 +128,14 @@ def _again(folders: Sequence[Path], output: Path) -> str:
 
 
 def _empty(folder: Path) -> None:
-    """Remove what a merge that was killed left."""
+    """Remove the remains of a killed merge."""
     for path in folder.iterdir():
         if path.name != ".lock":
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _options(parts: Sequence[ShardRun], output: Path, command: str) -> RunOptions:
-    """Return the options of the undivided run; what all parts may spend is what it may."""
+    """Return the options of the undivided run; its spending limit is the sum of the parts'."""
     given = [read_options(part.manifest["options"]) for part in parts]
     costs = [options.max_cost for options in given if options.max_cost is not None]
     calls = [options.max_calls for options in given if options.max_calls is not None]
@@ -153,7 +153,7 @@ def _options(parts: Sequence[ShardRun], output: Path, command: str) -> RunOption
 
 
 def _check_plans(parts: Sequence[ShardRun], plans: Sequence[TaskPlan]) -> None:
-    """Raise RunError if tasks or data are not what the runs were made with."""
+    """Raise RunError if tasks or data are not those that the runs were made with."""
     before = {task["task"]: task for task in parts[0].manifest["tasks"]}
     for plan in plans:
         old = before.get(plan.task.name)
@@ -166,7 +166,7 @@ def _check_plans(parts: Sequence[ShardRun], plans: Sequence[TaskPlan]) -> None:
 
 
 class _Merge:
-    """One merge on its way."""
+    """One merge in progress."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class _Merge:
         self._merged: list[Merged] = []
         self._scores = 0
         self._differing = 0
-        self.own = True  # else the merged run is as little this installation's as its parts
+        self.own = True  # else the merged run, like its parts, is not of this installation
 
     def write(self) -> None:
         """Write samples, calls and scores in order."""
@@ -205,12 +205,12 @@ class _Merge:
             self._scores += merge_scores(self._parts, self._target, plan.task.name, ranking, which)
 
     def finish(self, output: Path) -> MergedRun:
-        """Write the manifest, and the results where nothing lacks."""
+        """Write the manifest, and the results if nothing is missing."""
         planned = sum(plan.total for plan in self._plans)
         samples = sum(merged.samples for merged in self._merged)
         missing = missing_shards(self._parts)
         whole = not missing and all(part.ended for part in self._parts) and samples == self._scores == planned
-        whole = whole and reading_of(self._parts[0].manifest) == READING  # else all are scored by today's rules
+        whole = whole and reading_of(self._parts[0].manifest) == READING  # else all are scored by the current rules
         first = self._parts[0].manifest
         model = {"model": first["roles"][TARGET]}
         keep_files(self._target.path, first["requested"], model, self._options, self._plans, own=self.own)
@@ -289,7 +289,7 @@ class _Merge:
         return task_results(plan, (tally, usage), metrics, used_resources, {})
 
     def _made_with(self) -> dict[str, Mapping[str, Any]]:
-        """Return the resources of each task, which are those of every part. Raises RunError if they are not."""
+        """Return the resources of each task, the same in every part. Raises RunError if they differ."""
         found: dict[str, Mapping[str, Any]] = {}
         for part in self._parts:
             results = part.results()

@@ -1,6 +1,6 @@
-"""The samples and scores of one task, of all parts, in the order of the undivided run.
+"""Merge the samples and scores of one task, from all parts, in the order of the undivided run.
 
-Lines of the merged runs: tables of where each stands, and their copies in one order.
+This module has tables with the position of each line, and copies the lines in one order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Ints", "LinePlace", "Merged", "Sources", "merge_samples", "merge_sco
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
-_OPEN = 64  # files at once
+_OPEN = 64  # open files at once
 
 _BUFFER = 1 << 20
 
@@ -49,7 +49,7 @@ class LinePlace(NamedTuple):
 
 
 class LineTable:
-    """Columns over the lines of all parts: 25 bytes a line. `rank` is its place in the undivided run, `flag` a mark."""
+    """Columns over the lines of all parts: 25 bytes each. `rank` is its place in the whole run, `flag` a mark."""
 
     def __init__(self) -> None:
         self.ranks, self.parts, self.starts, self.lengths = array("q"), array("i"), array("q"), array("i")
@@ -71,7 +71,7 @@ class LineTable:
         return LinePlace(self.parts[row], self.starts[row], self.lengths[row])
 
     def order(self) -> Ints:
-        """Return the rows by rank; of one rank the unmarked first, then by part and place."""
+        """Return the rows by rank; for equal ranks the unmarked first, then by part and position."""
         columns = (self.starts, self.parts, self.flags, self.ranks)
         return np.lexsort(tuple(np.frombuffer(column, dtype=column.typecode) for column in columns))
 
@@ -89,14 +89,14 @@ class LineTable:
 
 
 class Sources:
-    """The files of one kind of all parts, read by place; few of them are open at a time."""
+    """The files of one kind of all parts, read by position; few of them are open at a time."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = paths
         self._open: OrderedDict[int, int] = OrderedDict()
 
     def line(self, place: LinePlace) -> Line:
-        """Return a line as it is in its file; its number is counted only where it is wanted (`fault`)."""
+        """Return a line unchanged; its number is counted only when needed (`fault`)."""
         try:
             text = os.pread(self._descriptor(place.part), place.length, place.start)
         except OSError as error:
@@ -111,7 +111,7 @@ class Sources:
         return line._replace(number=before + 1)
 
     def record(self, place: LinePlace) -> dict[str, Any]:
-        """Return what a line holds. Raises RunError with file and line if it is damaged."""
+        """Return the data of a line. Raises RunError with file and line if it is damaged."""
         try:
             return self.line(place).record()
         except RunError:
@@ -152,9 +152,9 @@ _TIMES = ("started", "seconds")
 
 @dataclass(slots=True)
 class Merged:
-    """What became of a task's samples: how many there are, what their calls took, and whose each is.
+    """The merged samples of a task: their number, the usage of their calls, and the part of each.
 
-    `suppliers` has for each rank the number of the part whose sample was taken, -1 if there is none.
+    `suppliers` contains for each rank the number of the part that supplied the sample, -1 if there is none.
     """
 
     samples: int
@@ -165,9 +165,9 @@ class Merged:
 def merge_samples(parts: Sequence[ShardRun], target: RunFolder, task: str, ranking: Ranking) -> Merged:
     """Write the samples of a task in one order.
 
-    A sample that two parts have is written once: one that did not end as errored, before others that of the first
-    part. Raises RunError with file and line for rows that are damaged, doubled or another run's, and if two parts
-    have answers to one sample that differ in more than times.
+    A sample that two parts have is written once: one that did not end as errored takes precedence, then that of the
+    first part. Raises RunError with file and line for rows that are damaged, duplicate or another run's, and if two
+    parts have answers to one sample that differ in more than times.
     """
     files = [part.folder.samples(task) for part in parts]
     samples = _table(parts, ranking, files)
@@ -192,9 +192,9 @@ def merge_samples(parts: Sequence[ShardRun], target: RunFolder, task: str, ranki
 def merge_scores(
     parts: Sequence[ShardRun], target: RunFolder, task: str, ranking: Ranking, which: tuple[Merged, Collection[int]]
 ) -> int:
-    """Write the scores of the samples that were taken, and return how many there are.
+    """Write the scores of the chosen samples, and return their number.
 
-    Those of the parts `stale` are left out, to be made again. Raises RunError as `merge_samples` does.
+    Those of the parts `stale` are left out, and are scored again later. Raises RunError as `merge_samples` does.
     """
     (merged, stale), files = which, [part.folder.scores(task) for part in parts]
     scores, suppliers = _table(parts, ranking, files), merged.suppliers
@@ -215,7 +215,7 @@ def merge_scores(
 
 
 def _table(parts: Sequence[ShardRun], ranking: Ranking, files: Sequence[Path]) -> LineTable:
-    """Look at every line of all parts. Raises RunError for rows that are another run's or occur twice in a file."""
+    """Read every line of all parts. Raises RunError for rows of another run, or rows that occur twice in a file."""
     table = LineTable()
     for number, (part, file) in enumerate(zip(parts, files, strict=True)):
         seen = DoneRanks(ranking)
@@ -243,7 +243,7 @@ def _check_equal(first: Mapping[str, Any], places: Sequence[LinePlace], sources:
 
 
 def _said(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a sample without what may differ between two equal ones: times, and what tries and calls took."""
+    """Return a sample without the fields that may differ between equal ones: times, and usage of tries and calls."""
     calls = [
         {"role": call["role"], "messages": call["messages"], "settings": call.get("settings")}
         | {"completions": (call.get("reply") or {}).get("completions"), "error": call.get("error")}

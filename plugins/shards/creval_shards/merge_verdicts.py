@@ -1,4 +1,4 @@
-"""The ledgers of the parts become one: every call is kept, and of verdicts that differ one is named as used."""
+"""Merge the ledgers of the parts: every call is kept, and among differing verdicts one is marked as used."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class Verdicts:
-    """What the ledgers differed in: how many questions, and (part, role) whose verdicts are not the ones used."""
+    """Differences between the ledgers: the number of questions, and each (part, role) whose verdicts are not used."""
 
     differing: int = 0
     unused: set[tuple[int, str]] = field(default_factory=set)
 
 
 class CallRanks:
-    """Where a call belongs: next to the sample for which it was made first, tasks in their order."""
+    """The order of calls: each next to the sample for which it was made first, tasks in order."""
 
     def __init__(self, plans: Sequence[TaskPlan], rankings: Sequence[Ranking], merged: Sequence[Merged]) -> None:
         self._tasks: dict[str, tuple[int, Ranking]] = {}
@@ -58,7 +58,7 @@ class CallRanks:
         return base + (ranking.count if rank is None else rank)
 
     def order(self, rank: int, part: int) -> tuple[int, bool, int]:
-        """Return what parts that asked one question are sorted by: the one whose sample was taken comes first."""
+        """Return the sort key of parts that asked one question: the part whose sample was chosen comes first."""
         supplier = -1
         for base, merged in self._suppliers:
             if base <= rank < base + len(merged.suppliers):
@@ -93,7 +93,7 @@ class _Book:
         return LinePlace(self.parts[row], self.starts[row], self.lengths[row])
 
     def questions(self) -> Iterator[list[int]]:
-        """Yield the rows of each question, by part and place."""
+        """Yield the rows of each question, by part and position."""
         order = np.lexsort(
             (np.array(self.parts), np.array(self.low), np.array(self.high))
         )  # stable: files stay in order
@@ -107,14 +107,14 @@ _FIX = "Remove the line, resume that run, merge again."
 def merge_calls(parts: Sequence[ShardRun], target: RunFolder, role: str, places: CallRanks) -> Verdicts:
     """Write the calls of a role in one order: next to the sample for which each was made, those of a question together.
 
-    A question that several parts asked has all its calls, numbered on (`attempt`); the verdict that is used comes
-    last, which is that of the part whose sample comes first, and the others name it (`instead`). Lines that are equal
-    to the last byte are one. Raises RunError with file and line for one that is no call.
+    A question that several parts asked has all its calls, with continued numbers (`attempt`); the verdict in use comes
+    last: that of the part whose sample comes first. The other verdicts name it (`instead`). Identical lines are
+    written once. Raises RunError with file and line for an invalid call.
     """
     book, verdicts = _Book(parts, role, places), Verdicts()
     sources = Sources([part.folder.calls(role) for part in parts])
     count = len(book.ranks)
-    order: Ints = np.zeros((4, count), dtype=np.int64)  # what rows are sorted by: rank, part, place, number
+    order: Ints = np.zeros((4, count), dtype=np.int64)  # sort keys of the rows: rank, part, position, number
     changed: dict[int, dict[str, Any] | None] = {}
     try:
         for rows in book.questions():
@@ -149,7 +149,7 @@ def _several(
     about: tuple[Sources, str, Verdicts],
     changed: dict[int, dict[str, Any] | None],
 ) -> list[list[int]]:
-    """Order the calls of several parts to one question, and note in `changed` how their lines are written."""
+    """Order the calls of several parts to one question, and record their changed lines in `changed`."""
     sources, role, verdicts = about
     records = {row: sources.record(book.found(row)) for group in groups for row in group}
     said = [_verdict([records[row] for row in group]) for group in groups]
@@ -185,7 +185,7 @@ def _several(
 
 
 def _verdict(records: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return what the ledger gives again of a part's calls to a question: the last that is whole and was readable."""
+    """Return the verdict that the ledger reuses from a part's calls to a question: the last complete readable one."""
     verdict = None
     for record in records:
         if "unreadable" in record:

@@ -1,4 +1,4 @@
-"""The runs that are merged: whether they are parts of one undivided run."""
+"""The runs to merge: check that they are parts of one undivided run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from creval.plugin.shards import (
 
 __all__ = ["ShardRun", "check_same", "locked_parts", "missing_shards"]
 
-_OWN = MAY_DIFFER | {"shard", "data"}  # the files of --data may stand elsewhere on another machine
+_OWN = MAY_DIFFER | {"shard", "data"}  # the files of --data may have other paths on another machine
 _SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ShardRun:
-    """One of the runs: its folder, its manifest, and its shard (None: it is of the undivided run already)."""
+    """One of the runs: its folder, its manifest, and its shard (None: it is already undivided)."""
 
     folder: RunFolder
     manifest: Mapping[str, Any]
@@ -38,16 +38,16 @@ class ShardRun:
 
     @property
     def path(self) -> Path:
-        """Its run folder."""
+        """Return its run folder."""
         return self.folder.path
 
     @property
     def ended(self) -> bool:
-        """Whether it made all that it was to make."""
+        """Return whether it is complete."""
         return self.manifest["status"] == "done" and self.folder.results.is_file()
 
     def results(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return what its results.json says of each task. Raises RunError if it is damaged."""
+        """Return the results.json data of each task. Raises RunError if it is damaged."""
         try:
             data = read_json(self.folder.results)
             return {task["task"]: task for task in data["tasks"]}
@@ -58,9 +58,9 @@ class ShardRun:
 
 @contextmanager
 def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[ShardRun]]:
-    """Open the runs, by number of shard, and keep every other process out of them.
+    """Open the runs, by number of shard, and lock them against other processes.
 
-    Raises UsageError if none is named, RunError if one is none, is at work, is damaged, or is named twice.
+    Raises UsageError if none is named, RunError if one is not a run, is in use, is damaged, or is named twice.
     """
     if not folders:
         raise UsageError("no run is named", where="RUNS", fix="Name the shards' run folders, for example: shards/*")
@@ -83,7 +83,7 @@ def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[ShardRu
 
 
 def check_same(parts: Sequence[ShardRun]) -> None:
-    """Raise RunError if two runs are no parts of one run, with all in which they differ."""
+    """Raise RunError if two runs are not parts of one run, with all their differences."""
     first = parts[0]
     for part in parts[1:]:
         different = list(_differences(first.manifest, part.manifest))
@@ -104,7 +104,7 @@ def check_same(parts: Sequence[ShardRun]) -> None:
 
 
 def missing_shards(parts: Sequence[ShardRun]) -> list[Shard]:
-    """Return the shards that no run is of; none if one of the runs is undivided."""
+    """Return the shards without a run; none if one of the runs is undivided."""
     shards = {part.shard for part in parts if part.shard is not None}
     if len(shards) == 0 or any(part.shard is None for part in parts):
         return []
