@@ -1,4 +1,4 @@
-"""The parser `reasoning_gym`: the final answer in the forms that models give."""
+"""The parser `reasoning_gym`: the final answer in the forms that models use."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from creval.plugin.parsing import CUE, LINK, boxed_spans, is_refusal, refused, w
 
 __all__ = ["FinalAnswer"]
 
-_CUT = r"</?(?:a(?:n(?:s(?:w(?:er?)?)?)?)?)?\Z"  # a closing tag that is not whole
+_CUT = r"</?(?:a(?:n(?:s(?:w(?:er?)?)?)?)?)?\Z"  # an incomplete closing tag
 _TAG = re.compile(rf"<answer(?:\s[^<>]*)?>(.*?)(?:</answer>|{_CUT}|\Z)", re.IGNORECASE | re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^[#*_\s]*(?:final |correct )?answer[*_:：\s]*\n(?=\s*\S)", re.IGNORECASE | re.MULTILINE)
 _PROSE = re.compile(r"(?:[^\W\d_]{2,}[,;:'’]?\s+){2}[^\W\d_]{2,}")
 _MARKS = "*_` \t"
 _COLON = re.compile(r"[:：=]")
-_CLOSING = re.compile(r"(?:\*{1,3}|_{1,3}|`)(?=\s)")  # of the emphasis of the cue: `**Answer:** 42`
+_CLOSING = re.compile(r"(?:\*{1,3}|_{1,3}|`)(?=\s)")  # emphasis of the cue: `**Answer:** 42`
 _ENDS = re.compile(r"[.。]+\Z")
 _WRAPS = (
     re.compile(r"\*\*([^*\n]+)\*\*"),
     re.compile(r"`([^`\n]+)`"),
-    re.compile(r"\$([^$\\/\n]+)\$"),  # no fraction: there the dollars belong to the answer
+    re.compile(r"\$([^$\\/\n]+)\$"),  # not a fraction: there the dollar signs belong to the answer
     re.compile(r"\\\(([^\\/\n]+)\\\)"),
     re.compile(r"\\(?:text|mathrm|texttt)\{([^{}\n]*)\}"),
 )
 
 
 class FinalAnswer:
-    """Reads the last of the first kind of place that the text has: tags, a box, a fenced block, a cue, the whole text.
+    """Reads the last place of the first kind that the text contains: tags, box, fenced block, cue, whole text.
 
-    A cue after the last fenced block comes before it. Answers may have several lines (grids, moves), so that a text
+    A cue after the last fenced block takes precedence over it. Answers may have several lines (grids, moves), so a text
     without any of these places is the answer as a whole, unless it declines. White space at both ends and emphasis
-    around an answer of one line are taken off; nothing inside is changed.
+    around a one-line answer are removed; the inside is not changed.
     """
 
     def parse(self, text: Any) -> Parsed:
@@ -69,7 +69,7 @@ def _places(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _unfenced(text: str) -> str:
-    """Return what is in the fenced block or box that an answer in tags consists of."""
+    """Return the content of the fenced block or box if an answer in tags consists of one."""
     inner = text.strip()
     block = _FENCE.fullmatch(inner)
     if block:
@@ -81,7 +81,7 @@ def _unfenced(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Take off what is around a whole answer of one line: emphasis, code marks, dollars, `\\text{}`."""
+    """Strip markup around a whole one-line answer: emphasis, code marks, dollars, `\\text{}`."""
     for _ in range(3):
         inner = next((found[1].strip() for wrap in _WRAPS if (found := wrap.fullmatch(text))), "")
         if not inner:
@@ -91,10 +91,10 @@ def _bare(text: str) -> str:
 
 
 def _after_cue(text: str, start: int) -> str | None:
-    """Return what follows the last `the answer is` or `Answer:` from `start` on, where it is linked to it.
+    """Return the text after the last `the answer is` or `Answer:` from `start` on, if it is linked to it.
 
-    A heading such as `**Final Answer**` announces the lines below it. Sentences in a paragraph of their own after an
-    answer that begins on the cue's line are no part of it.
+    A heading such as `**Final Answer**` announces the lines below it. Sentences in a separate paragraph after an
+    answer that begins on the cue's line are not part of it.
     """
     for cue in reversed(list(CUE.finditer(text, start))):
         heading = _HEADING.match(text, text.rfind("\n", 0, cue.start()) + 1)
@@ -127,7 +127,7 @@ def _unmarked(text: str) -> str:
 
 
 def _first_paragraph(text: str) -> str:
-    """Return what comes before the first blank line, where sentences follow that; else the text."""
+    """Return the text before the first blank line if sentences follow it; else the whole text."""
     first, _, rest = text.partition("\n\n")
     return first if first.strip(_MARKS) and _PROSE.search(rest) else text
 

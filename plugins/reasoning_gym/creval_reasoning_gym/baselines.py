@@ -14,20 +14,20 @@ __all__ = ["OtherAnswer", "RightAnswer"]
 
 
 class RightAnswer:
-    """Says the answer that the library stores, or one found by search."""
+    """Answers with the library's stored answer, or one found by search."""
 
     def reply(self, turn: Turn) -> str:
-        """Return it in tags."""
+        """Return the answer in tags."""
         level = _level(turn)
         stored = at_level(turn.doc, level)["answer"]
         return _tagged(solution(entry(*made_of(turn.doc, level))) if stored is None else stored)
 
 
 class OtherAnswer:
-    """Says the stored answer to the next item, which is as often right as two items have the same."""
+    """Answers with the stored answer to the next item, which is right as often as two items share an answer."""
 
     def reply(self, turn: Turn) -> str:
-        """Return it in tags; a question mark where the library stores none."""
+        """Return the answer in tags; a question mark if the library stores none."""
         return _tagged(at_level(turn.doc, _level(turn))["other"])
 
 

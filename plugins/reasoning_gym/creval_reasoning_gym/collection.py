@@ -11,7 +11,7 @@ from creval_reasoning_gym.library import INSTALL, installed_version, levels_of, 
 __all__ = ["CURVE", "ReasoningGymTasks"]
 
 CURVE = "_levels"
-"""How the names of tasks end that ask an item at several levels of difficulty."""
+"""Suffix of tasks that ask an item at several levels of difficulty."""
 _FAMILY = Path(__file__).with_name("family.yaml")
 
 
@@ -20,7 +20,7 @@ class ReasoningGymTasks:
 
     @property
     def title(self) -> str:
-        """What it is, and of which version."""
+        """Return what the collection is, with its version."""
         found = installed_version()
         if found is None:
             return f"Data sets of Reasoning Gym, which is not installed: {INSTALL}"
@@ -28,7 +28,7 @@ class ReasoningGymTasks:
 
     @property
     def folder(self) -> Path:
-        """The cache of task files."""
+        """Return the cache of task files."""
         return cache_folder() / "reasoning_gym" / "tasks"
 
     def tasks(self) -> Sequence[CollectedTask]:
@@ -39,12 +39,12 @@ class ReasoningGymTasks:
         return [*plain, *(CollectedTask(name + CURVE, "by level of difficulty") for name in names() if levels_of(name))]
 
     def has(self, name: str) -> bool:
-        """Whether there is a task of this name. Raises MissingPartError without the library."""
+        """Return whether there is a task of this name. Raises MissingPartError without the library."""
         known = names()
         return name in known or (name.endswith(CURVE) and bool(levels_of(name.removesuffix(CURVE))))
 
     def file(self, name: str) -> Path:
-        """Return the file of a task, written now where it is not there."""
+        """Return the file of a task, written first if it is missing."""
         text = _text(name)
         file = self.folder / need_library() / f"{name}.yaml"
         if not file.is_file() or file.read_text(encoding="utf-8") != text:

@@ -1,4 +1,4 @@
-"""Keeps answers from verifiers that would run them: several read an answer with `eval`, or with sympy, which does."""
+"""Keep answers from verifiers that would execute them: several use `eval`, or sympy, which uses it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 __all__ = ["REFUSED", "is_harmless"]
 
 REFUSED = "?"
-"""The text that a verifier gets in place of an answer that it must not read: one that none of them can use."""
+"""The text that a verifier gets in place of an unsafe answer: no verifier can use it."""
 _LISTS = frozenset({"binary_matrix", "n_queens", "spiral_matrix", "string_insertion"})
 """Data sets whose verifier evaluates the answer as a Python list."""
 _FORMULAS = frozenset(
@@ -30,7 +30,7 @@ _NODES = (
 
 
 def is_harmless(name: str, answer: str) -> bool:
-    """Whether the verifier of a data set may read an answer: no code, no endless powers, no huge repetitions."""
+    """Return whether the verifier of a data set may read an answer: no code, no endless powers, no huge repetitions."""
     if len(answer) > _MOST_CHARACTERS:
         return False
     if name in _LISTS:
@@ -41,7 +41,7 @@ def is_harmless(name: str, answer: str) -> bool:
 
 
 def _is_list_or_no_code(answer: str) -> bool:
-    """Whether the text is a literal, or no Python at all, which `eval` refuses by itself."""
+    """Return whether the text is a literal, or not Python at all, which `eval` rejects by itself."""
     try:
         tree = ast.parse(answer.strip(), mode="eval")
     except SyntaxError:
@@ -80,7 +80,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_small_power(power: ast.BinOp) -> bool:
-    """Whether a power is symbolic, or a small number to a small number; powers of powers of numbers are neither."""
+    """Return whether a power is symbolic or of two small numbers; powers of powers of numbers are neither."""
     numbers = [node.value for node in ast.walk(power.right) if isinstance(node, ast.Constant)]
     inner = [node for node in (*ast.walk(power.left), *ast.walk(power.right)) if isinstance(node, ast.Pow)]
     bounded = all(isinstance(each, int | float) and abs(each) <= _MOST_POWER for each in numbers)

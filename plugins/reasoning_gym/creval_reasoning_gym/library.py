@@ -16,11 +16,11 @@ __all__ = ["INSTALL", "Made", "entry", "installed_version", "levels_of", "names"
 
 INSTALL = "pip install 'creval-reasoning-gym[library]'"
 _UNSHOWN = ("composite",)
-"""Data sets that are made of others: a suite of creval is what they are."""
+"""Data sets that combine others: in creval they are suites."""
 
 
 class Made(NamedTuple):
-    """What an item is made of: the data set, its size and seed, settings as JSON, a level of its curriculum or none."""
+    """The origin of an item: the data set, its size and seed, settings as JSON, a level of its curriculum or none."""
 
     name: str
     size: int
@@ -30,7 +30,7 @@ class Made(NamedTuple):
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed package, None if there is none; nothing of it is imported.
+    """Return the version of the installed package, None if there is none, without importing it.
 
     The version in the module itself is older than the package's.
     """
@@ -46,9 +46,9 @@ def need_library() -> str:
 
 
 def names() -> Mapping[str, Sequence[int]]:
-    """Return the levels of each data set's curriculum that its generator takes, by name; none without a curriculum.
+    """Return the curriculum levels that each data set's generator accepts, by name; none without a curriculum.
 
-    The library is imported once per version; then an index in the cache is read. Raises MissingPartError.
+    The library is imported once per version; later an index in the cache is read. Raises MissingPartError.
     """
     file = cache_folder() / "reasoning_gym" / f"names-{need_library()}.json"
     try:
@@ -90,7 +90,7 @@ def _takes(name: str, level: int) -> bool:
 
 @lru_cache(maxsize=64)
 def open_set(made: Made) -> Any:
-    """Return the library's data set. Raises DataError for settings that it does not take."""
+    """Return the library's data set. Raises DataError for invalid settings."""
     from reasoning_gym.factory import DATASETS
 
     config = _config(made)
@@ -101,7 +101,7 @@ def open_set(made: Made) -> Any:
 
 
 def _config(made: Made) -> Any:
-    """Return the settings of a data set, at a level or by default, with the given ones over them."""
+    """Return the settings of a data set, at a level or by default, overridden by the given ones."""
     from reasoning_gym.factory import CURRICULA, DATASETS
 
     if made.name not in DATASETS:
@@ -142,7 +142,7 @@ def _refused(name: str, error: Exception) -> DataError:
 
 @lru_cache(maxsize=4096)
 def entry(made: Made, index: int) -> Mapping[str, Any]:
-    """Return an item as the library makes it: `question`, `answer`, `metadata`."""
+    """Return an item as the library generates it: `question`, `answer`, `metadata`."""
     found: Mapping[str, Any] = open_set(made)[index]
     return found
 

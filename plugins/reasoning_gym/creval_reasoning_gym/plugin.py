@@ -1,4 +1,4 @@
-"""What the plugin brings; names only: neither Reasoning Gym nor anything else heavy is imported."""
+"""The components of this plugin, as names only: neither Reasoning Gym nor anything else heavy is imported."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["creval_components", "creval_task_collection"]
 
 @hookimpl
 def creval_task_collection() -> str:
-    """The tasks, by name."""
+    """Return the collection of tasks, as a name."""
     return "creval_reasoning_gym.collection:ReasoningGymTasks"
 
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register what the written task files name."""
+    """Register the components of the written task files."""
     registry.add(
         "source",
         "reasoning_gym",

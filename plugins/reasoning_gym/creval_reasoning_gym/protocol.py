@@ -1,4 +1,4 @@
-"""The protocol `reasoning_gym`: one question, at a level where the task has several."""
+"""The protocol `reasoning_gym`: one question, at a level if the task has several."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["AtLevel", "at_level"]
 
 
 def at_level(doc: Mapping[str, Any], level: int | None) -> Mapping[str, Any]:
-    """Return question, answer and other of a doc at a level. Raises DataError for a level that the doc lacks."""
+    """Return question, answer and other fields of a doc at a level. Raises DataError for a level that the doc lacks."""
     if level is None or "levels" not in doc:
         return doc
     found: Mapping[str, Any] | None = doc["levels"].get(str(level))
@@ -29,7 +29,7 @@ class AtLevel:
     level: int | None = None
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Say where a doc has no question at this level."""
+        """Return the reason if a doc has no question at this level."""
         if self.level is None or str(self.level) in fields.get("levels", {}):
             return None
         return f"it has no item at level {self.level}: add the level to `levels` of the dataset"

@@ -1,4 +1,4 @@
-"""Right answers: those that the library stores, and found ones where it stores none."""
+"""Right answers: those that the library stores, or else ones found by search."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["solution", "stored_answer"]
 _SIDE = 6
 _EXIT = "A"
 Cars = tuple[tuple[str, int, int, bool], ...]
-"""Name, first cell, length, whether it lies across."""
+"""Name, first cell, length, whether it is horizontal."""
 
 
 def stored_answer(item: Mapping[str, Any]) -> str | None:
-    """Return the answer that the library stores with an item, be it as an example; None if there is none."""
+    """Return the answer that the library stores with an item, even if only as an example; None if there is none."""
     if item["answer"] is not None:
         return str(item["answer"])
     about = item["metadata"]
@@ -29,12 +29,12 @@ def stored_answer(item: Mapping[str, Any]) -> str | None:
 
 
 def solution(item: Mapping[str, Any]) -> str | None:
-    """Return a right answer, found by search where the library stores none."""
+    """Return a right answer, found by search if the library stores none."""
     stored = stored_answer(item)
     if stored is not None:
         return stored
     about = item["metadata"]
-    if "board_config" in about:  # cars are called by the letters of the printed board
+    if "board_config" in about:  # cars have the letters of the printed board
         return _free_the_red_car("".join(str(item["question"]).partition("Board:")[2].split()))
     if "initial_state" in about:
         return _carry_the_boxes(about["initial_state"])
@@ -84,7 +84,7 @@ def _moves(cars: Cars, walls: frozenset[int]) -> Iterator[tuple[Cars, str]]:
 
 
 def _carry_the_boxes(state: Mapping[str, list[str]]) -> str:
-    """Return a plan that carries one box after the other to the square of its target, a step at a time."""
+    """Return a plan that carries the boxes in turn to their target squares, one step at a time."""
     where = {thing: square for square, things in state.items() for thing in things}
     plan = []
     for box in [thing for thing in where if thing.startswith("box_")]:

@@ -25,7 +25,7 @@ class ItemSettings(TypedDict, total=False):
 
 
 def open_items(name: str, library: str, *, base: Path, options: DataOptions, **given: Unpack[ItemSettings]) -> Rows:
-    """Return a row for each item: its question and right answer (at each of the levels), and what it is made of.
+    """Return a row for each item: its question and right answer (at each of the levels), and its origin.
 
     Raises DataError for another version of the library, settings that the generator refuses, items that it cannot make.
     """
@@ -44,7 +44,7 @@ def open_items(name: str, library: str, *, base: Path, options: DataOptions, **g
         open_set(made)
     try:
         rows = [_row(every, index, size) for index in range(size)]
-    except Exception as error:  # a generator's own code
+    except Exception as error:  # a generator may raise any error
         what = f"Reasoning Gym cannot make the items of {name}: {type(error).__name__}: {error}"
         raise DataError(what, where="dataset", fix="Change size, seed or settings.") from error
     return ListRows(rows, f"reasoning-gym {library} {name}")
@@ -75,6 +75,6 @@ def _row(every: Sequence[Made], index: int, size: int) -> dict[str, Any]:
 
 
 def made_of(doc: Mapping[str, Any], level: int | None) -> tuple[Made, int]:
-    """Return what a doc's item at a level is made of, and its place."""
+    """Return the origin of a doc's item at a level, and its index."""
     made = doc["made"]
     return Made(made["name"], made["size"], made["seed"], made["settings"], level), made["index"]

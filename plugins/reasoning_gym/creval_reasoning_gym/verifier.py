@@ -14,14 +14,14 @@ from creval_reasoning_gym.source import made_of
 __all__ = ["SOLVED", "Verifier"]
 
 SOLVED = 0.99
-"""The library's least score of a right answer."""
+"""The library's minimum score of a right answer."""
 
 
 class Verifier:
-    """Scores `score`, what the verifier gives (0 to 1), and `solved`, whether that is at least .99.
+    """Scores `score`, the verifier's result (0 to 1), and `solved`, whether that is at least .99.
 
-    An answer that a verifier would run as a program, or that would keep it busy without end, is not read: it gets what
-    the verifier gives an unreadable one, and the details say so (`refused`).
+    An answer that a verifier would run as a program, or that would keep it busy without end, is not read: it gets
+    the verifier's score of an unreadable one, and the details say so (`refused`).
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
@@ -38,7 +38,7 @@ def _scored(item: ScorerInput) -> Score:
     question = entry(made, index)
     try:
         found = float(open_set(made).score_answer(answer, question))
-    except Exception as error:  # a verifier that an answer breaks does not accept it
+    except Exception as error:  # an answer that breaks the verifier is not accepted
         found, details = 0.0, {**details, "verifier": f"{type(error).__name__}: {error}"[:200]}
     found = min(1.0, max(0.0, found)) if math.isfinite(found) else 0.0
     return Score({"score": found, "solved": float(found >= SOLVED)}, details or None)
