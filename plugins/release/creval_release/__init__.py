@@ -1,3 +1,3 @@
-"""Checks runs against a release policy, and ranks many runs in one table."""
+"""Check runs against a release policy, and rank many runs in one table."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Holds a run against a policy: go, no-go, or undecided."""
+"""Check a run against a policy: go, no-go, or undecided."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Answer = Literal["passed", "failed", "undecided"]
 Decision = Literal["go", "no-go", "undecided"]
 
 EXIT_CODES: Mapping[Decision, int] = {"go": 0, "no-go": 10, "undecided": 11}
-"""Apart from 1 to 3, which say that a command or a run failed."""
+"""Distinct from 1 to 3, which mean that a command or a run failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A rule with what was found: the number (a difference for a rule next to a baseline), its interval, the answer."""
+    """A checked rule: the number (a difference for a rule with a baseline), its interval, the answer."""
 
     rule: Rule
     task: str
@@ -35,9 +35,9 @@ class Checked:
 def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) -> tuple[Decision, list[Checked]]:
     """Check every rule, and decide.
 
-    No-go where a critical or supporting rule failed; undecided where a critical one is. Raises UsageError
+    No-go if a critical or supporting rule failed; undecided if a critical one is undecided. Raises UsageError
     if the run is a shard, or a rule needs a baseline and none is named, UnknownNameError for a task, metric or
-    condition that the run has not, and RunError if run and baseline do not compare.
+    condition that the run does not have, and RunError if run and baseline are not comparable.
     """
     if baseline is None and any(rule.of_baseline for rule in policy.rules):
         raise UsageError(
@@ -78,7 +78,7 @@ def _check(run: Run, rule: Rule, policy: Policy, baseline: Run | None, force: bo
 
 
 def _placed(rule: Rule, low: float | None, high: float | None) -> Answer:
-    """Whether all that a number may be lies on the right side of the rule's, or all on the wrong one."""
+    """Return whether the whole interval is on the right side of the rule's number, or all of it on the wrong side."""
     if low is None or high is None:
         return "undecided"
     if rule.demand == "at_least":
@@ -87,7 +87,7 @@ def _placed(rule: Rule, low: float | None, high: float | None) -> Answer:
 
 
 def _beside(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Checked:
-    """A rule next to a baseline; the difference counts as a gain, whichever way the metric is better."""
+    """Check a rule with a baseline; the difference counts as a gain, whichever direction of the metric is better."""
     if comparison.higher_is_better is None:
         raise UsageError(
             f"{comparison.metric!r} of {task!r} does not say which way is better",

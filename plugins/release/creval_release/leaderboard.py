@@ -1,4 +1,4 @@
-"""Many runs as one table of models: ranked only among numbers that were made in the same way."""
+"""Many runs as one table of models: ranked only among comparable numbers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = [
 class Standing:
     """One model's value of one metric, and its rank among those with the same task, data, settings and resources.
 
-    `task` is a task, or a suite that has numbers of its own.
-    `rank` is None if neither direction is better, and for baselines. Runs that share a letter of `apart` cannot be
-    told apart (as `creval compare` says it); None if that is not known. `failed` counts samples that are not
+    `task` is a task, or a suite with its own numbers.
+    `rank` is None if neither direction is better, and for baselines. Runs that share a letter of `apart` do not
+    differ significantly (as `creval compare` tests it); None if that is unknown. `failed` counts samples that are not
     scored: unparsed, truncated, refused and errored ones.
     """
 
@@ -55,7 +55,7 @@ class Standing:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """What numbers that may be ranked together share."""
+        """Return the key that numbers of one ranking share."""
         made = (self.task_hash, self.data, self.settings, self.instruments)
         return (self.task, self.metric, self.condition or "", *made)
 
@@ -66,10 +66,10 @@ COLUMNS = tuple(field.name for field in fields(Standing))
 def leaderboard(runs: Sequence[Run], *, every_metric: bool = False) -> list[Standing]:
     """Return the standings of the primary metrics (or of every metric) of finished runs, best first in each group.
 
-    Suites that have numbers of their own are among the tasks.
+    Suites with their own numbers are among the tasks.
 
-    Baselines are not ranked: they follow the models. Which models cannot be told apart is tested for up to
-    20 of them. Tasks of one name from different plugins have the plugin before the name.
+    Baselines are not ranked: they follow the models. Significant differences are tested for up to
+    20 models. Tasks with one name from different plugins have the plugin before the name.
     """
     found: dict[tuple[str, ...], list[_Entrant]] = {}
     shared, called = namesakes(run.results for run in runs), dict[tuple[str, ...], str]()
@@ -90,7 +90,7 @@ class _Entrant(NamedTuple):
 
     @property
     def ranks(self) -> bool:
-        """Whether it takes part: a model with a value."""
+        """Return whether it is ranked: a model with a value."""
         return self.standing.value is not None and not self.standing.model.startswith("baseline/")
 
 
@@ -130,7 +130,7 @@ def _standing(run: Run, result: Mapping[str, Any], metric: Mapping[str, Any]) ->
 
 
 def _task_hash(result: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
-    """Return the hash of a task; of a number of a suite one that also says of which metrics it is made."""
+    """Return the hash of a task; for a number of a suite one that also covers its metrics."""
     if "average" not in metric:
         return str(result["hash"])
     keys = ("task", "metric", "share", "range")
@@ -139,7 +139,7 @@ def _task_hash(result: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
 
 
 def _ranked(group: Sequence[_Entrant]) -> list[Standing]:
-    """Return a group from best to worst, then baselines, then what has no value. Equal values share a rank."""
+    """Return a group from best to worst, then baselines, then those without a value. Equal values share a rank."""
     better = group[0].higher_is_better
     sign = -1.0 if better is not False else 1.0
 
@@ -157,7 +157,7 @@ def _ranked(group: Sequence[_Entrant]) -> list[Standing]:
 
 
 def _groups(entrants: Sequence[_Entrant]) -> Sequence[str | None]:
-    """Return the groups of each that cannot be told apart; None for all where that is not known."""
+    """Return each entrant's groups without significant differences; None for all if unknown."""
     about = entrants[0].standing if entrants else None
     if about is None:
         return []
@@ -174,17 +174,17 @@ def interval(one: Standing) -> str | None:
 
 
 NAMES = ("task", "metric", "model", "made with")
-"""Columns of `standings_table` that hold names."""
+"""Columns of `standings_table` with names."""
 
 
 def overall(standings: Sequence[Standing]) -> list[Standing]:
-    """Return the standings without those under a single condition, where the metric has one over all."""
+    """Return the standings without those under a single condition, if the metric has one over all conditions."""
     whole = {(one.task, one.metric) for one in standings if one.condition is None}
     return [one for one in standings if one.condition is None or (one.task, one.metric) not in whole]
 
 
 def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[Any]], list[str]]:
-    """Return columns, rows and notes for readers; a column says why numbers of a metric are ranked apart."""
+    """Return columns, rows and notes for readers; a column says why numbers of a metric are ranked separately."""
     columns = ["task", "metric", "rank", "model", "groups", "value", "95 % interval", "n", "not scored", "made with"]
     ways: dict[tuple[str, ...], dict[tuple[str, ...], Standing]] = {}
     for one in standings:
@@ -203,7 +203,7 @@ def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list
 
 
 def _made(one: Standing, ways: Sequence[Standing]) -> str | None:
-    """Return how a number differs from others of its metric: by a letter where only digests distinguish them."""
+    """Return how a number differs from others of its metric: by a letter if only digests distinguish them."""
     parts = []
     for name in ("task_hash", "data"):
         known = list(dict.fromkeys(getattr(other, name) for other in ways))
@@ -222,7 +222,7 @@ def _made(one: Standing, ways: Sequence[Standing]) -> str | None:
 
 
 def _letter(place: int) -> str:
-    """Return A, B, C ... for the first, second, third way."""
+    """Return A, B, C ... for the first, second, third variant."""
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
@@ -237,7 +237,7 @@ th { font-weight: 600; font-size: .85rem; } td.n, th.n { text-align: right; } .w
 
 
 def leaderboard_html(standings: Sequence[Standing], title: str = "Leaderboard") -> str:
-    """Return one page without network: a table for each group of numbers that may be compared."""
+    """Return one page without network: a table for each group of comparable numbers."""
     parts = [
         '<!doctype html><html lang="en"><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',

@@ -1,4 +1,4 @@
-"""A policy file: what a run has to show, in tiers, as YAML that is checked like a task."""
+"""A policy file: requirements for a run, in tiers, as YAML that is checked like a task."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEMANDS = ("at_least", "at_most", "no_worse_by", "better")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One demand (`at_least`, `at_most`, `no_worse_by`, `better`) on a metric, or on the share of a status."""
+    """One requirement (`at_least`, `at_most`, `no_worse_by`, `better`) on a metric, or on the share of a status."""
 
     demand: str
     number: float
@@ -31,12 +31,12 @@ class Rule:
 
     @property
     def of_baseline(self) -> bool:
-        """Whether the rule speaks of the run next to another."""
+        """Return whether the rule compares the run with a baseline."""
         return self.demand in ("no_worse_by", "better")
 
     @property
     def words(self) -> str:
-        """What the rule demands, as a reader says it."""
+        """Return the requirement as readable text."""
         said = {
             "at_least": f"at least {self.number:g}",
             "at_most": f"at most {self.number:g}",
@@ -48,7 +48,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The rules of a file, and the run that it compares with (None: it names none)."""
+    """The rules of a file, and the baseline run (None: not named)."""
 
     file: Path
     rules: tuple[Rule, ...]
@@ -57,7 +57,7 @@ class Policy:
 
 
 def read_policy(file: Path) -> Policy:
-    """Read a policy. Raises TaskError with every problem, each with its line."""
+    """Read a policy. Raises TaskError with every problem and its line."""
     document = read_yaml(file)
     root = document.root
     if root is None or document.problems:
@@ -80,7 +80,7 @@ def read_policy(file: Path) -> Policy:
 
 
 def _rule_problems(node: Node, number: int) -> list[Problem]:
-    """What the schema cannot say in words that help."""
+    """Return problems that the schema cannot explain in helpful words."""
     path = ("rules", number)
     named = [name for name in DEMANDS if node.get(name) is not None]
     subjects = [name for name in ("metric", "status") if node.get(name) is not None]
