@@ -1,3 +1,3 @@
-"""Models that run inside creval and need neither key nor network."""
+"""Models that run inside creval, without key or network."""
 
 from __future__ import annotations

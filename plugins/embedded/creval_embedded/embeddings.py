@@ -29,7 +29,7 @@ class SentenceEncoder:
         self.dimension = self._encoder.dimension
 
     def has(self, text: str) -> bool:
-        """Always True for a text that is not empty."""
+        """Return True for any non-empty text."""
         return bool(text)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -43,7 +43,7 @@ def _minilm(options: ResourceOptions) -> Embedding:
 
 @functools.cache
 def _packaged(title: str, folder: Path) -> SentenceEncoder:
-    """Return the encoder of a package, whose files stay as they are: read and hashed once per process."""
+    """Return the encoder of a package, whose files do not change: read and hashed once per process."""
     return SentenceEncoder(title, folder)
 
 
@@ -72,9 +72,9 @@ _BY_NAME: Mapping[str, Callable[[ResourceOptions], Embedding]] = {
 
 
 def open_embedding(model: str, options: ResourceOptions) -> Embedding:
-    """`embedded/<name>` or `embedded/<folder>`.
+    """Open `embedded/<name>` or `embedded/<folder>`.
 
-    Raises UnknownNameError, or MissingPartError with the command that brings what is missing.
+    Raises UnknownNameError, or MissingPartError with the command that installs the missing part.
     """
     if model in _BY_NAME:
         return _BY_NAME[model](options)

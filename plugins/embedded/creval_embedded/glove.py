@@ -1,4 +1,4 @@
-"""GloVe 6B 50d out of its package: small vectors for tests and demonstrations."""
+"""GloVe 6B 50d from its package: small vectors for tests and demonstrations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["PackagedGlove"]
 
 
 class PackagedGlove:
-    """`embedded/glove-6b-50d`: 400,000 lower-case words of 50 numbers, memory-mapped.
+    """`embedded/glove-6b-50d`: 400,000 lower-case words with 50 dimensions, memory-mapped.
 
-    Not the vectors of the published tests (GloVe 840B, 300 numbers): other size, other scale.
+    Not the vectors of the published tests (GloVe 840B, 300 dimensions): other size, other scale.
     """
 
-    cheap = True  # no need to keep what a look-up gives
+    cheap = True  # no need to cache lookups
 
     def __init__(self) -> None:
         path = GLOVE.path()
@@ -39,15 +39,15 @@ class PackagedGlove:
 
     @property
     def words(self) -> Sequence[str]:
-        """The vocabulary, most frequent first."""
+        """Return the vocabulary, most frequent first."""
         return list(self._index)
 
     def has(self, text: str) -> bool:
-        """Whether the word, spelt exactly so, has a vector."""
+        """Return whether the word, in this exact spelling, has a vector."""
         return text in self._index
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Return float32 vectors of shape (len(texts), 50). Raises ScoringError for a word without one."""
+        """Return float32 vectors of shape (len(texts), 50). Raises ScoringError for a word without a vector."""
         for text in texts:
             if text not in self._index:
                 raise ScoringError(f"{text!r} is not in the vocabulary", where=self.name)

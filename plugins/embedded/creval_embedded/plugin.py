@@ -40,5 +40,5 @@ def creval_components(registry: Registry) -> None:
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Commands under `creval embedded`."""
+    """Return the commands under `creval embedded`."""
     return {"fetch": "creval_embedded.fetch:fetch"}

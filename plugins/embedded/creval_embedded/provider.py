@@ -18,16 +18,16 @@ from creval_embedded.stream import Gathered
 
 __all__ = ["CONTEXT", "DEFAULT_MAX_TOKENS", "SLOTS", "EmbeddedProvider", "find_gguf"]
 
-SLOTS = 4  # answers in the making at once; they share the weights and each step's matrix products
+SLOTS = 4  # concurrent answers; they share the weights and each step's matrix products
 CONTEXT = 4096  # tokens of prompt and answer together, for each slot
 DEFAULT_MAX_TOKENS = 512
-"""The longest answer where no `max_tokens` is stated: a small model that rambles would fill its context."""
+"""The longest answer without `max_tokens`: a rambling small model would fill its context."""
 
-# Where a temperature is stated a token is drawn from the model's whole distribution, as in the chat-completions
-# protocol; llama.cpp's own defaults cut it (top-k 40, top-p 0.95, min-p 0.05).
+# With a stated temperature a token is drawn from the model's whole distribution, as in the chat-completions
+# protocol; llama.cpp's own defaults truncate it (top-k 40, top-p 0.95, min-p 0.05).
 _PLAIN_SAMPLING = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0}
 
-# Where none is stated the makers' own setting holds, as with any provider's default.
+# Without one the makers' setting applies, like any provider's default.
 _RECOMMENDED_SAMPLING = {"smollm2": {**_PLAIN_SAMPLING, "temperature": 0.2, "top_p": 0.9}}
 
 
@@ -52,11 +52,11 @@ _NO_TOOLS = "Take a model behind a server, e.g. hosted_vllm/<model>, or leave th
 class EmbeddedProvider:
     """`embedded/smollm2` or `embedded/<path>.gguf`: chat with seed, `n`, log-probabilities, stop and JSON schemas.
 
-    The model is loaded at the first call. At most `SLOTS` answers are made at once, each on a thread that waits in
-    llama.cpp (which lets Python go on). Without `max_tokens` an answer ends after DEFAULT_MAX_TOKENS, with finish
+    The model is loaded at the first call. At most `SLOTS` answers are generated at once, each in a thread that waits in
+    llama.cpp (which releases the GIL). Without `max_tokens` an answer ends after DEFAULT_MAX_TOKENS, with finish
     reason `length`. A cancelled call stops within a token. With a seed the same
     question gets the same answer on the same machine; completion i of `n` takes seed + i. Log-probabilities are
-    those before sampling settings (temperature, top_p) are applied. It continues a last message of the assistant.
+    those before sampling settings (temperature, top_p) are applied. It continues a final message of the assistant.
     """
 
     def __init__(self, model: str, options: ProviderOptions) -> None:
@@ -79,7 +79,7 @@ class EmbeddedProvider:
         )
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Make one try. Raises FatalModelError if the request will not do (the question is too long)."""
+        """Make one try. Raises FatalModelError if the request is unusable (the question is too long)."""
         if request.tools:
             what = "a model in this process calls no tools"
             raise FatalModelError(what, where=f"model embedded/{self._title}", fix=_NO_TOOLS, every_call=True)
@@ -115,7 +115,7 @@ class EmbeddedProvider:
         return sha256_of(self._path)[:12]
 
     def _bodies(self, request: GenerateRequest, seed: int | None) -> Sequence[Mapping[str, Any]]:
-        """Chat-completions bodies that together ask for n completions, at most `SLOTS` in each."""
+        """Return chat-completions bodies that together request n completions, at most `SLOTS` each."""
         settings = {key: value for key, value in request.settings.items() if value is not None}
         settings.pop("seed", None)
         if "max_completion_tokens" in settings:
@@ -165,7 +165,7 @@ class EmbeddedProvider:
                 settings.model.path = str(self._path)
                 settings.n_parallel = SLOTS
                 settings.n_ctx = SLOTS * CONTEXT
-                settings.cpuparams.n_threads = 1  # more threads than idle cores makes llama.cpp many times slower
+                settings.cpuparams.n_threads = 1  # more threads than idle cores make llama.cpp many times slower
                 settings.cpuparams_batch.n_threads = 1
                 settings.verbosity = -1
                 settings.ui = False

@@ -1,4 +1,4 @@
-"""Puts the pieces of a streamed chat completion together."""
+"""Join the pieces of a streamed chat completion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Answer:
 
 
 class Gathered:
-    """What has come of one call so far. `error` is set when the runtime reported one."""
+    """The pieces of one call so far. `error` is set if the runtime reported one."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -30,7 +30,7 @@ class Gathered:
         self.error: ModelError | None = None
 
     def add(self, chunk: Any) -> None:
-        """Take a chunk (or a list of chunks) as the runtime gives them."""
+        """Add a chunk (or a list of chunks) from the runtime."""
         for part in chunk if isinstance(chunk, list) else [chunk]:
             if isinstance(part, Mapping):
                 self._add(part)
@@ -53,7 +53,7 @@ class Gathered:
             return
         usage = part.get("usage")
         if isinstance(usage, Mapping):
-            # One report comes for each completion; they share the prompt.
+            # There is one report per completion; they share the prompt.
             prompt, made = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
             self.usage = Usage(prompt, self.usage.output_tokens + made)
         for choice in part.get("choices") or ():

