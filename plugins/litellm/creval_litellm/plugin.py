@@ -14,5 +14,5 @@ __all__ = ["creval_components"]
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the provider `litellm`, to which names go that no other provider claims."""
+    """Register the provider `litellm`, for names that no other provider claims."""
     registry.add("provider", "litellm", "creval_litellm.provider:litellm", "every provider that litellm knows")

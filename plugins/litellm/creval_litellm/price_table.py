@@ -14,7 +14,7 @@ from creval.plugin.clients import Price
 __all__ = ["BATCH_SHARE", "PriceTable"]
 
 BATCH_SHARE: Mapping[str, float] = {"openai": 0.5, "azure": 0.5, "vertex_ai": 0.5}
-"""The price of a call in a batch as a share of a single call's, by provider, as their price pages state for all models.
+"""The price of a batched call as a share of a single call's, by provider, as their price pages state for all models.
 It applies if litellm's table has no batch price (`input_cost_per_token_batches`) for a model; other providers promise
 no discount."""
 
@@ -25,7 +25,7 @@ _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens\Z")
 
 
 class PriceTable:
-    """Looks up single models in the table's text, so that its several megabytes are never parsed completely.
+    """Looks up single models in the table's text, so that its several megabytes are never fully parsed.
 
     `folder` is litellm's folder (None: the installed one). Without litellm no price is known.
     """
@@ -38,7 +38,7 @@ class PriceTable:
 
         With `batch` it is the price of calls in batches: the table's, else BATCH_SHARE of the single price.
 
-        A router's model (`openrouter`, `openai/gpt-5-mini`) that the table lacks has the price of its maker; variants
+        A router's model (`openrouter`, `openai/gpt-5-mini`) missing from the table has its maker's price; variants
         marked `:free` cost nothing.
         """
         base, _, variant = model.partition(":") if provider == "openrouter" else (model, "", "")
@@ -102,7 +102,7 @@ def _litellm_folder() -> Path | None:
 
 
 def _price(name: str, entry: Mapping[str, Any], share: float | None = None) -> Price | None:
-    """Read an entry. `share` is the price of calls in batches without a price of their own; None: single calls."""
+    """Read an entry. `share` is the share for batched calls if the entry has no batch price; None: single calls."""
 
     def cost(key: str) -> float | None:
         single = _number(entry.get(key))

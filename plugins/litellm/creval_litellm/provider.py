@@ -1,4 +1,4 @@
-"""Every other provider, through litellm: imported in a thread on first use, with nothing of its own switched on."""
+"""Every other provider, through litellm: imported in a thread on first use, with its own features switched off."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptio
 
 __all__ = ["LitellmProvider", "litellm"]
 
-# litellm reads these. The first keeps it from fetching prices over the network; the second is its own HTTP handler in
-# place of the openai package, a third cheaper a call.
+# litellm reads these. The first keeps it from fetching prices over the network; the second selects its own HTTP handler
+# instead of the openai package, which makes a call a third cheaper.
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER": "true",
@@ -51,7 +51,7 @@ _ENVIRONMENT = {
 
 
 class LitellmProvider:
-    """A `Provider` that calls `litellm.acompletion`, once a try: litellm's own retries are off.
+    """A `Provider` that calls `litellm.acompletion`, once per try: litellm's own retries are off.
 
     The import (seconds) starts in a thread as soon as the provider is made, so that it runs while data load.
     """
@@ -84,7 +84,7 @@ class LitellmProvider:
 
     @property
     def caller(self) -> Caller:
-        """Who calls: for the wording of errors."""
+        """Return the caller, for the wording of errors."""
         return self._caller
 
     async def generate(self, request: GenerateRequest) -> Reply:
@@ -102,7 +102,7 @@ class LitellmProvider:
         return self._read(response, perf_counter() - start, request)
 
     async def batch_call(self, name: str, **given: Any) -> Any:
-        """Make one of litellm's calls about files and batches. Raises ModelError."""
+        """Make one of litellm's file and batch calls. Raises ModelError."""
         litellm = await self._litellm()
         more: dict[str, Any] = {"timeout": self._options.timeout, "max_retries": 0}
         more |= {"api_base": self._options.base_url} if self._options.base_url else {}
@@ -152,7 +152,7 @@ class LitellmProvider:
             self._module.set_result(litellm)
 
     def _check(self, litellm: ModuleType) -> None:
-        """Whether litellm has this provider, and the environment its key."""
+        """Check that litellm has this provider, and the environment its key."""
         try:
             litellm.get_llm_provider(model=self._model)
             found: Mapping[str, Any] = litellm.validate_environment(model=self._model, api_base=self._options.base_url)
@@ -166,7 +166,7 @@ class LitellmProvider:
         self._checked = True
 
     def _register(self, litellm: ModuleType) -> None:
-        """Give litellm an entry for a model that its table lacks: without one each call searches it by several rules.
+        """Give litellm an entry for a model that its table lacks: without one each call searches the table.
 
         The price in it is never read (costs come from `PriceTable`), but must not be 0, which starts a diagnosis.
         """
@@ -199,7 +199,7 @@ class LitellmProvider:
         return arguments
 
     def reply(self, body: Any, request: GenerateRequest, latency: float = 0.0) -> Reply:
-        """Read the body of an answer. Raises RetryableModelError, with what it took, if it is none."""
+        """Read the body of an answer. Raises RetryableModelError, with its usage, if it is invalid."""
         try:
             return read_reply(body, latency, request=request)
         except (MalformedReplyError, RecursionError) as problem:
@@ -208,7 +208,7 @@ class LitellmProvider:
             raise fault from None
 
     def refused(self, failure: Failure, said: str = "") -> Reply:
-        """Return the refusal of a question that the content filter stopped; raises ModelError for all else."""
+        """Return the refusal of a question that the content filter stopped; raises ModelError for any other failure."""
         if declined(failure) or said == "ContentPolicyViolationError":
             words = redact(failure.message, self._secrets)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),))
@@ -224,7 +224,7 @@ class LitellmProvider:
         return replace(reply, served_by=served) if isinstance(served, str) else reply
 
     def _failed(self, error: Exception, request: GenerateRequest) -> Reply:
-        """Judge one of litellm's exceptions by its status, like an answer of a server."""
+        """Judge one of litellm's exceptions by its status, like a server's response."""
         try:
             return self.refused(with_sent(self._failure(error), request), type(error).__name__)
         except ModelError as judged:
@@ -237,7 +237,7 @@ class LitellmProvider:
             return judged
 
     def _failure(self, error: Exception) -> Failure:
-        """Raise FatalModelError for what is no failed call but a fault within litellm."""
+        """Raise FatalModelError for an error inside litellm instead of a failed call."""
         status = getattr(error, "status_code", None)
         status = status if isinstance(status, int) else None
         if status is None and not type(error).__module__.startswith(("litellm", "openai", "httpx", "aiohttp")):
@@ -247,7 +247,7 @@ class LitellmProvider:
 
 
 def _own_keys(vendor: str) -> list[str]:
-    """The keys of the environment that litellm may send to a vendor: those whose name begins with the vendor's."""
+    """Return the environment's keys that litellm may send to a vendor: those whose name begins with the vendor's."""
     start = re.sub(r"[^a-z0-9]", "_", vendor.lower())
     families = {"gemini": "google", "vertex_ai": "google", "bedrock": "aws", "sagemaker": "aws"}
     starts = (start, families.get(start, start), start.partition("_")[0])
@@ -255,7 +255,7 @@ def _own_keys(vendor: str) -> list[str]:
 
 
 def _failure(error: Exception, status: int | None) -> Failure:
-    """Read the server's own error object out of litellm's message, else take the exception's words."""
+    """Extract the server's error object from litellm's message, or else use the exception's text."""
     message = str(getattr(error, "message", error))
     headers = _headers(error)
     start = message.find("{")
@@ -277,7 +277,7 @@ def _failure(error: Exception, status: int | None) -> Failure:
 
 
 def _headers(error: Exception) -> Mapping[str, Any]:
-    """litellm keeps the server's headers next to the exception; its `response` has them with one handler only."""
+    """Return the server's headers. litellm puts them on the exception; `response` has them with one handler only."""
     response = getattr(error, "response", None)
     found: dict[str, Any] = {}
     for headers in (getattr(response, "headers", None), getattr(error, "litellm_response_headers", None)):
@@ -287,5 +287,5 @@ def _headers(error: Exception) -> Mapping[str, Any]:
 
 
 def litellm(model: str, options: ProviderOptions) -> LitellmProvider:
-    """Component `litellm`: `model` is litellm's own name, provider included."""
+    """Component `litellm`: `model` is litellm's own name, including the provider."""
     return LitellmProvider(model, options)
