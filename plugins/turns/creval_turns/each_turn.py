@@ -1,4 +1,4 @@
-"""Scorer `each_turn`: another scorer on each turn of a conversation, and its mean over all turns."""
+"""Scorer `each_turn`: apply another scorer to each turn of a conversation, and average over all turns."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from creval.plugin.loading import load_plugins
 __all__ = ["EachTurn", "names_by_turn", "ranges_by_turn", "raters_of_means"]
 
 _SHOWN_TURNS = 10
-"""Turns whose scores get the range that the inner scorer declares."""
+"""Maximum number of turns whose scores get the inner scorer's declared range."""
 
 
 @dataclass(frozen=True)
 class EachTurn:
-    """Scores NAME@1, NAME@2 ... of the inner scorer's NAME in each turn, and NAME, their mean.
+    """Scores NAME@1, NAME@2 ... for the inner scorer's NAME in each turn, and NAME, their mean.
 
-    The inner scorer sees one turn as a sample of one answer. To the doc's fields are added `turn` (from 1), `question`
-    (what the user said) and `conversation` (all before the answer, as a list of `role` and `content`); of each field in
-    `fields`, which list something for each turn, it gets that turn's item. With `turns: last` the last turn alone is
-    scored, as NAME.
+    The inner scorer sees one turn as a sample with one answer. The doc's fields also contain `turn` (from 1),
+    `question` (the user's message) and `conversation` (all before the answer, as a list of `role` and `content`); for
+    each field in `fields`, which has an item per turn, it gets that turn's item. With `turns: last` only the last turn
+    is scored, as NAME.
 
-    A turn whose answer cannot be read, or that the inner scorer cannot score, lacks its score, and so does the mean. Of
-    a conversation that ended at a turn which was cut, refused or empty, the turns before it have their scores alone.
+    If an answer is unreadable, or the inner scorer cannot score it, that turn has no score, and there is no mean. If
+    a conversation ended at a truncated, refused or empty turn, the turns before it have scores, but there is no mean.
     """
 
     score_by: Any
@@ -60,7 +60,7 @@ class EachTurn:
         object.__setattr__(self, "_inner", component.make_scorer(score.parameters))
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be scored: a field that lists nothing by turn, or what the inner one says."""
+        """Return why a doc cannot be scored: a field without items per turn, or the inner scorer's reason."""
         for name in self.fields:
             if not isinstance(fields.get(name), list | tuple) or not fields[name]:
                 return f"its {name!r} is no list with an item for each turn"
@@ -73,7 +73,7 @@ class EachTurn:
         return next((fault for fault in faults if fault), None)
 
     def check_roles(self, context: Context) -> None:
-        """Let the inner scorer look at the models of its roles."""
+        """Let the inner scorer check the models of its roles."""
         if hasattr(self._inner, "check_roles"):
             self._inner.check_roles(context)
 
@@ -89,7 +89,7 @@ class EachTurn:
         return {role: (low * turns, None if high is None else high * turns) for role, (low, high) in single.items()}
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
-        """Score the turns of each sample. Raises what the inner scorer raises."""
+        """Score the turns of each sample. Raises the errors of the inner scorer."""
         return [await self._of(item, context) for item in items]
 
     async def _of(self, item: ScorerInput, context: Context) -> Score:
@@ -138,7 +138,7 @@ class EachTurn:
         return given
 
     def _joined(self, scores: Mapping[int, Score]) -> Score:
-        """Return the scores of all turns under their names, their means, and why any is missing."""
+        """Return the scores of all turns under their names, their means, and the reasons for missing ones."""
         failed = {place: score for place, score in scores.items() if score.failure is not None}
         names = list(dict.fromkeys(name for score in scores.values() for name in score.scores))
         if len(failed) == len(scores) and not names:
@@ -162,7 +162,7 @@ class EachTurn:
 
 
 def _of_turns(score: Score, turns: int) -> Score:
-    """Return the scores of single turns: a conversation that did not come to its end has no mean."""
+    """Return the scores of single turns: an unfinished conversation has no mean."""
     ends = tuple(f"@{turn}" for turn in range(1, turns + 1))
     return replace(
         score,
@@ -172,7 +172,7 @@ def _of_turns(score: Score, turns: int) -> Score:
 
 
 def _lack(score: Score, name: str) -> MissingScore | None:
-    """Return why a turn lacks a score, None if it has it."""
+    """Return why a turn lacks a score, None if it has one."""
     if name in score.missing:
         return score.missing[name]
     if score.failure is not None:
@@ -190,9 +190,9 @@ def _conversations(calls: Sequence[CallRecord]) -> Sequence[Sequence[Mapping[str
 
 
 def raters_of_means(parameters: Mapping[str, Any]) -> Raters | None:
-    """Return the jurors within: their means over the turns are compared, as numbers; of the last turn its verdicts."""
+    """Return the inner jurors: their means over turns are compared, as numbers; for the last turn, its verdicts."""
     ref = parameters.get("score")
-    if ref is None:  # asked without a task
+    if ref is None:  # called without a task
         return None
     within = load_plugins().registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters
     if within is None or parameters.get("turns") == "last":
@@ -201,7 +201,7 @@ def raters_of_means(parameters: Mapping[str, Any]) -> Raters | None:
 
 
 def names_by_turn(parameters: Mapping[str, Any]) -> Sequence[str]:
-    """Return what the scores are called: as the inner scorer calls them, and with all turns `NAME@*` for each turn."""
+    """Return the names of the scores: those of the inner scorer, and with all turns `NAME@*` for each turn."""
     ref = parameters["score"]
     inner = load_plugins().registry.get("scorer", ref.name).scores_of(ref.parameters)
     if parameters.get("turns") == "last":
@@ -210,7 +210,7 @@ def names_by_turn(parameters: Mapping[str, Any]) -> Sequence[str]:
 
 
 def ranges_by_turn(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the scores can be: by turn as the inner scorer says, the mean between the same ends."""
+    """Return the ranges of the scores: by turn those of the inner scorer, for the mean the same bounds."""
     ref = parameters["score"]
     inner = load_plugins().registry.get("scorer", ref.name)
     declared = inner.ranges(ref.parameters) if callable(inner.ranges) else inner.ranges

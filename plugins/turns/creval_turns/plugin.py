@@ -1,4 +1,4 @@
-"""Registers what tasks of several turns are made of. Imports nothing heavy."""
+"""Register the components for tasks with several turns. Imports nothing heavy."""
 
 from __future__ import annotations
 

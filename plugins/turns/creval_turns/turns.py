@@ -1,4 +1,4 @@
-"""Protocol `turns`: several questions in one conversation, each asked after the answers to those before it."""
+"""Protocol `turns`: several questions in one conversation, each asked after the previous answers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _PROMPT = "prompt"
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Asks a question, then the next one with the conversation so far, and so on; each answer is one of the sample.
+    """Asks a question, then the next one with the conversation so far, and so on; the sample gets every answer.
 
     `field` names the field of the doc that lists the questions: for each of them the task's prompt is rendered, with
-    `question`. `prompts` names the prompts of the turns; where a field gives more questions than there are prompts, the
-    last prompt serves for the rest. Every prompt also gets `turn` (1, 2, ...) and `answers`, those to the turns before.
-    After the first turn only the prompt's last message of the user, and what follows it, is added to the conversation.
+    `question`. `prompts` names the prompts of the turns; if a field has more questions than there are prompts, the
+    last prompt serves the rest. Every prompt also gets `turn` (1, 2, ...) and `answers`, those to the turns before.
+    After the first turn only the prompt's last user message, and everything after it, is added to the conversation.
 
-    An answer that is cut, refused or empty ends the conversation with that status, unless `tolerate` names it
-    (`length`, `refusal`, `empty`); a failed call makes the sample errored. The answers before it stay in the sample.
+    An answer that is truncated, refused or empty ends the conversation with that status, unless `tolerate` names it
+    (`length`, `refusal`, `empty`); a failed call makes the sample errored. Earlier answers stay in the sample.
     """
 
     prompts: Sequence[str] = ()
@@ -38,7 +38,7 @@ class Turns:
         return min(1, number), number
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be asked: it has no list of questions."""
+        """Return why a doc is unusable: it has no list of questions."""
         try:
             self._questions(fields)
         except ScoringError as error:
@@ -54,7 +54,7 @@ class Turns:
         ends: list[str] = []
         for place in range(len(names) if questions is None else len(questions)):
             extra: dict[str, Any] = {} if questions is None else {"question": questions[place]}
-            if "shots" in session.doc.fields:  # examples stand once, also where they are text before the question
+            if "shots" in session.doc.fields:  # examples occur once, also if they are text before the question
                 extra["shots"] = [self._example(shot) for shot in session.doc.fields["shots"]] if place == 0 else None
             name = names[min(place, len(names) - 1)]
             asked = session.prompt(name, turn=place + 1, answers=tuple(answers), **extra)
@@ -73,7 +73,7 @@ class Turns:
         return {"turn": 1, "answers": (), **first, **shot}
 
     def _questions(self, fields: Mapping[str, Any]) -> Sequence[str] | None:
-        """Return the doc's questions, None if the prompts say all. Raises ScoringError if it has none."""
+        """Return the doc's questions, None if the prompts suffice. Raises ScoringError if it has none."""
         name = self.field or (None if self.prompts else _FIELD)
         if name is None:
             return None
@@ -89,19 +89,19 @@ class Turns:
 
 
 def _from_last_question(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the last message of the user, and what follows it: the instructions and examples were given before."""
+    """Return the last message of the user, and everything after it: the instructions and examples were sent before."""
     last = max((place for place, each in enumerate(messages) if each.role == "user"), default=0)
     return messages[last:]
 
 
 @dataclass(frozen=True, slots=True)
 class TurnTarget:
-    """Says in each turn the target of that turn: an item of the doc's field `field`."""
+    """Answers each turn with the target of that turn: an item of the doc's field `field`."""
 
     field: str = "target"
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
-        """Return why a doc cannot be answered: it lacks the field, or that lists nothing."""
+        """Return why a doc cannot be answered: it lacks the field, or the field has no items."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         return None if isinstance(fields[self.field], list | tuple) else f"its {self.field!r} is no list by turn"
