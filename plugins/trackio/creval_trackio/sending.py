@@ -1,4 +1,4 @@
-"""From results.json to Trackio."""
+"""Send results.json to Trackio."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["send"]
 
 
 def send(project: str, name: str, results: Mapping[str, Any]) -> None:
-    """Write one run to Trackio's database (TRACKIO_DIR, or its Space where TRACKIO_SPACE_ID names one)."""
+    """Write one run to Trackio's database (TRACKIO_DIR, or its Space if TRACKIO_SPACE_ID names one)."""
     import trackio
 
-    with redirect_stdout(sys.stderr):  # its greetings would stand among the JSON of a command
+    with redirect_stdout(sys.stderr):  # its messages would mix with a command's JSON
         trackio.init(project=project, name=name, config=run_settings(results), resume="allow")
         try:
             trackio.log(run_numbers(results))
