@@ -1,4 +1,4 @@
-"""Reports finished runs to Weights & Biases. Imports nothing heavy: `wandb` itself only when a run ends."""
+"""Report finished runs to Weights & Biases. Imports nothing heavy: `wandb` itself only when a run ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from creval.plugin import hookimpl
 __all__ = ["PROJECT", "creval_run_finished"]
 
 PROJECT = "CREVAL_WANDB_PROJECT"
-"""The variable that names the project; without it nothing is sent."""
+"""The environment variable for the project; without it nothing is sent."""
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""From results.json to Weights & Biases."""
+"""Send results.json to Weights & Biases."""
 
 from __future__ import annotations
 
