@@ -1,4 +1,4 @@
-"""What of a server's address may be written down: all of it but user, password, and queries that may hold a secret."""
+"""Server addresses in files and messages, without user, password, and query parameters that may be secret."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ HIDDEN = "***"
 """Replaces the hidden parts of a shown address. An address that contains it cannot be called."""
 
 _HARMLESS = frozenset({"api-version", "api_version", "version", "region", "deployment", "model"})
-"""Names of query parameters whose values are no secrets. Of all others that is not known, so theirs are left out."""
-_SHORTEST = 8  # a shorter part of a path is a word
+"""Names of query parameters whose values are not secret. The values of all others may be, so they are left out."""
+_SHORTEST = 8  # a shorter part of a path is taken as a word
 _PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,40}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
 
 
 def shown_address(address: str) -> str:
-    """Return an address as it may be in a file or message; what may be a secret is HIDDEN, a fragment is left out.
+    """Return an address as it may be in a file or message; possible secrets become HIDDEN, a fragment is left out.
 
-    A query parameter stays where its name is known to be harmless (`api-version`) and its value is a plain word. A part
-    of the path is hidden where it holds a key of the environment, or what looks like one.
+    A query parameter is kept if its name is known to be harmless (`api-version`) and its value is a plain word. A part
+    of the path is hidden if it contains a key of the environment, or looks like one.
     """
     try:
         parts = urlsplit(address.strip())
@@ -35,12 +35,12 @@ def shown_address(address: str) -> str:
 
 
 def shown_addresses(text: str) -> str:
-    """Return a text, such as a command line, with every address in it as `shown_address` gives it."""
+    """Return a text, such as a command line, with every address in it replaced by `shown_address`."""
     return _ADDRESS.sub(lambda found: shown_address(found.group()), text)
 
 
 def address_secrets(address: str | None) -> list[str]:
-    """Return what `shown_address` hides, as it is written and decoded, so that it can be taken out of other texts."""
+    """Return the parts that `shown_address` hides, both as written and decoded, to remove them from other texts."""
     if address is None:
         return []
     try:

@@ -1,4 +1,4 @@
-"""How long a server asks to wait: in a header, in a field of its error, or in the words of its message."""
+"""The wait that a server requests: in a header, in a field of its error, or in the text of its message."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 __all__ = ["asked_wait", "duration"]
 
 _LEAST = 0.001
-"""A wait of nothing would mean "at once" to the policy; a server that limits never means that."""
+"""A wait of zero would mean "at once" to the policy; a server that limits calls never means that."""
 _EPOCH = 1e9
 _EPOCH_MS = 1e11
 _FINER = 1e14
-"""From here on an epoch is in microseconds, and a thousand times as far in nanoseconds."""
+"""From this value on an epoch is in microseconds, and from a thousand times this value in nanoseconds."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NUMBER = r"(?:\d{1,15}(?:\.\d{0,12})?|\.\d{1,12})"
 _UNIT = (
@@ -66,10 +66,10 @@ _DEEPEST = 6
 
 
 def asked_wait(headers: Mapping[str, Any], body: Any, now: float, limited: bool = True) -> float | None:
-    """Return the seconds that a server asks to wait, None where it names none.
+    """Return the seconds that a server asks to wait, None if it names none.
 
     `headers` in any letter case; `body` is the text of an error, or its JSON; `now` is the time in seconds since the
-    epoch, for dates. Headers that say when a limit is reset count only where the call was refused because of one
+    epoch, for dates. Headers with the time of a limit's reset count only if the call was refused because of a limit
     (`limited`): other replies carry them too.
     """
     named = {str(name).lower(): str(value) for name, value in headers.items()}
@@ -138,7 +138,7 @@ def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
 
 
 def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> float | None:
-    """What a field of the error says, or headers that a router passes on within it."""
+    """Return the wait in a field of the error, or in headers that a router passes on within it."""
     if depth > _DEEPEST:
         return None
     if isinstance(node, Mapping):
@@ -157,7 +157,7 @@ def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> flo
 
 
 def _reset(named: Mapping[str, str], now: float) -> float | None:
-    """The time until the limit that was hit is reset: one with nothing remaining, else the nearest."""
+    """Return the time until the exhausted limit is reset: one with nothing remaining, else the nearest."""
     waits: dict[str, float] = {}
     for name, value in named.items():
         wait = duration(value, now) if _RESET.fullmatch(name) else None
@@ -178,7 +178,7 @@ def _is_zero(value: str | None) -> bool:
 
 
 def _sum_of_pieces(text: str) -> float | None:
-    """`1h2m3.5s`, `2 minutes and 5 seconds`; None if there is anything else between the pieces."""
+    """Parse `1h2m3.5s`, `2 minutes and 5 seconds`; None if there is anything else between the pieces."""
     total, at = 0.0, 0
     text = text.strip()
     while at < len(text):
@@ -192,7 +192,7 @@ def _sum_of_pieces(text: str) -> float | None:
 
 
 def _sum_of_parts(text: str) -> float | None:
-    """`PT1H2M3.5S` and `1:02:03.5`."""
+    """Parse `PT1H2M3.5S` and `1:02:03.5`."""
     found = _ISO.fullmatch(text) or _CLOCK.fullmatch(text)
     if found is None or not any(found.groups()):
         return None
@@ -201,7 +201,7 @@ def _sum_of_parts(text: str) -> float | None:
 
 
 def _in_utc(date: str) -> str:
-    """A date without a zone is one of UTC."""
+    """Return a date with the zone UTC if it has none."""
     date = re.sub(r"\s?UTC$", "Z", date, flags=re.IGNORECASE)
     return date if re.search(r"(?:Z|[+-]\d\d:?\d\d)$", date, re.IGNORECASE) else f"{date}Z"
 

@@ -1,6 +1,6 @@
 """The chat-completions provider: one lean client for every server that speaks the protocol.
 
-A reply that comes as a stream of events, put together to the body that it would have been in one piece.
+A reply that arrives as a stream of events is joined into the equivalent single body.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ def parse_body(content_type: str, data: bytes) -> Any:
 
 
 def is_stream(content_type: str, data: bytes) -> bool:
-    """Whether a body is a stream of server-sent events, by its type or by how it begins."""
+    """Return whether a body is a stream of server-sent events, by its type or its beginning."""
     return "event-stream" in content_type or data[:16].removeprefix(_BOM).lstrip()[:8].startswith(_FIRST)
 
 
 def whole_body(data: bytes) -> dict[str, Any]:
-    """Return the body of a chat completion made of the events. Raises ValueError where an event is no JSON object.
+    """Return the body of a chat completion joined from events. Raises ValueError if an event is not a JSON object.
 
-    A stream that broke off has choices without a finish reason; an error among the events becomes the body's own.
+    An interrupted stream has choices without a finish reason; an error among the events becomes the body's error.
     """
     return _put_together(_events(data.decode("utf-8-sig", "replace")))
 
@@ -91,7 +91,7 @@ def _put_together(events: Iterator[str]) -> dict[str, Any]:
 
 
 def _events(text: str) -> Iterator[str]:
-    """The data of each event; comments and other fields are skipped."""
+    """Yield the data of each event; comments and other fields are skipped."""
     lines: list[str] = []
     for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
         if line.startswith("data:"):
@@ -102,7 +102,7 @@ def _events(text: str) -> Iterator[str]:
 
 
 def _data(lines: list[str]) -> Iterator[str]:
-    """The lines of one event joined; each alone where the server left out the blank lines between events."""
+    """Yield the joined lines of one event, or each line if the server omitted the blank lines between events."""
     joined = "\n".join(lines)
     try:
         json.loads(joined)
@@ -122,7 +122,7 @@ def _join(message: dict[str, Any]) -> None:
 
 
 def _joined_calls(pieces: list[Any]) -> list[Any]:
-    """Return the tool calls made of streamed pieces; pieces of one index belong together."""
+    """Return the tool calls joined from streamed pieces; pieces with one index belong together."""
     calls: dict[Any, dict[str, Any]] = {}
     for piece in pieces:
         if not isinstance(piece, dict):
@@ -143,7 +143,7 @@ def _add(choices: dict[int, dict[str, Any]], part: dict[str, Any]) -> None:
     index = index if isinstance(index, int) else 0
     choice = choices.setdefault(index, {"index": index, "message": {}, "finish_reason": None})
     delta, whole = part.get("delta"), part.get("message")
-    if isinstance(whole, dict) and whole.get("content"):  # all at once, also behind pieces of it
+    if isinstance(whole, dict) and whole.get("content"):  # the whole content, also after pieces of it
         choice["message"] = dict(whole)
     elif isinstance(delta, dict):
         _add_delta(choice["message"], delta)
@@ -179,16 +179,16 @@ _CHAT = "/chat/completions"
 _JSON = {"Content-Type": "application/json"}
 
 _STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.{0,40}\b(?:must be|only|required)\b"
-"""What a server says that answers only as a stream."""
+"""The message of a server that answers only as a stream."""
 
 _STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 class ChatProvider:
-    """A `Provider` over POST {base_url}/chat/completions. One session, its connections kept and reused.
+    """A `Provider` over POST {base_url}/chat/completions. It has one session, and reuses its connections.
 
-    `generate` makes one try and raises RetryableModelError or FatalModelError. A question that the provider's
-    content filter stops comes back as a refusal.
+    `generate` makes one try and raises RetryableModelError or FatalModelError. If the provider's content filter
+    stops a question, it returns a refusal.
     """
 
     def __init__(self, endpoint: Endpoint, model: str, options: ProviderOptions) -> None:
@@ -238,31 +238,31 @@ class ChatProvider:
 
     @property
     def endpoint(self) -> Endpoint:
-        """The provider."""
+        """Return the endpoint of the provider."""
         return self._address.endpoint
 
     @property
     def model(self) -> str:
-        """The model's name as the server knows it."""
+        """Return the server's name of the model."""
         return self._model
 
     @property
     def base_url(self) -> str:
-        """Where calls go."""
+        """Return the base URL of calls."""
         return self._address.base_url
 
     def address(self, path: str, above: str = "") -> str:
-        """Return the whole address of a path below the base URL, or next to its last part `above`."""
+        """Return the full address of a path below the base URL, or next to its last part `above`."""
         root = self._address.base_url.removesuffix(above)
         return replace(self._address, base_url=root).address(path)
 
     @property
     def caller(self) -> Caller:
-        """Who calls: for the wording of errors."""
+        """Return the caller, for the wording of errors."""
         return self._caller
 
     async def call(self, method: str, path: str, **given: Any) -> HttpReply:
-        """Make an HTTP call below the base URL or to a whole address. Raises ModelError where no whole answer came.
+        """Make an HTTP call below the base URL or to a full address. Raises ModelError if no complete answer arrived.
 
         `given` are the other fields of HttpCall.
         """
@@ -273,7 +273,7 @@ class ChatProvider:
         return await client.send(HttpCall(method, url, **given))
 
     def _open(self) -> HttpClient:
-        """Make the client; within the event loop, so not before the first call."""
+        """Create the client; within the event loop, so not before the first call."""
         from creval.models.providers.http_client import HttpClient, HttpLimits
 
         headers = {"Accept": "application/json"}
@@ -292,7 +292,7 @@ class ChatProvider:
         return self.reply(body, request, latency)
 
     def reply(self, body: Any, request: GenerateRequest, latency: float = 0.0) -> Reply:
-        """Read a body of status 200. Raises ModelError, with what it took, where it cannot be used."""
+        """Read a body of status 200. Raises ModelError, with its usage, if it is unusable."""
         error = _error_within(body)
         try:
             if error is not None:
@@ -309,7 +309,7 @@ class ChatProvider:
             raise
 
     def _learn(self, failure: Failure) -> None:
-        """Take the next try as a stream where the server says that it answers in no other way."""
+        """Stream the next try if the server says that it only answers as a stream."""
         if failure.status not in (400, 422):
             return
         if "stream" not in self._also and re.search(_STREAM_ONLY, failure.message):
@@ -322,7 +322,7 @@ class ChatProvider:
         raise RetryableModelError(what, where=self._caller.where, http_status=failure.status, retry_after=0.0)
 
     def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
-        """Return the refusal of a question that the content filter stopped; raises ModelError for all else."""
+        """Return the refusal of a question that the content filter stopped; raises ModelError for any other failure."""
         if declined(failure):
             words = redact(failure.message, self._caller.keys)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),), cost=None)
@@ -330,7 +330,7 @@ class ChatProvider:
 
 
 def _error_within(body: Any) -> Any:
-    """The error that a router put into a reply of status 200, or into one of its choices; None where there is none."""
+    """Return the error that a router put into a reply of status 200, or into one of its choices, or None."""
     if isinstance(body, list) and len(body) == 1:  # Gemini wraps an error in a list
         body = body[0]
     if not isinstance(body, dict):

@@ -1,6 +1,6 @@
-"""What a chat-completions server sent, as a Reply: tolerant of what servers leave out, strict about nonsense.
+"""Parse a chat-completions body into a Reply: tolerant of omissions, strict about nonsense.
 
-The content of a message: a text, or typed parts of which only those of text belong to the answer.
+The content of a message is a text, or typed parts of which only text parts belong to the answer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DEEPEST = 8
 
 @dataclass(slots=True)
 class Content:
-    """What a message holds. `strange`: a part of a kind that is not known was left out."""
+    """The content of a message. `strange`: a part of unknown type was left out."""
 
     texts: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
@@ -52,10 +52,10 @@ class Content:
 
 
 def read_content(content: Any) -> Content | None:
-    """Read a message's content; None where it is neither a text, nor nothing, nor parts.
+    """Read a message's content; None if it is neither a text, nor null, nor parts.
 
-    Only parts of the types `text` and `output_text`, and parts without a type, join the answer. Reasoning goes to the
-    reasoning, a refusal to the refusals, tool calls nowhere; every other part is left out and noted.
+    Only parts of the types `text` and `output_text`, and parts without a type, join the answer. Reasoning is added to
+    the reasoning, a refusal to the refusals; tool calls are dropped; every other part is left out and noted.
     """
     found = Content()
     if content is None:
@@ -95,14 +95,14 @@ def _read_part(part: Mapping[str, Any], found: Content) -> None:
 
 
 def _is_thought(part: Mapping[str, Any]) -> bool:
-    """Whether a part without a type is reasoning: marked so (Gemini), or named so."""
+    """Return whether a part without a type is reasoning, by a mark (Gemini) or by name."""
     return part.get("thought") is True or (
         "text" not in part and any(isinstance(part.get(name), str | list) for name in _REASONING_FIELDS[:-2])
     )
 
 
 def _inner_text(value: Any, depth: int = 0) -> str:
-    """The text of a part, of parts within it, or of the fields that hold reasoning."""
+    """Return the text of a part, of parts within it, or of its reasoning fields."""
     if isinstance(value, str):
         return value
     if depth > _DEEPEST:
@@ -115,7 +115,7 @@ def _inner_text(value: Any, depth: int = 0) -> str:
 
 
 def told_reasoning(message: Mapping[str, Any]) -> str:
-    """Return the reasoning that a message holds next to its content, under the first of its names that holds some."""
+    """Return the reasoning in a message next to its content, under the first of its names that is not empty."""
     for name in _MESSAGE_FIELDS:
         if isinstance(message.get(name), str) and message[name]:
             return str(message[name])
@@ -127,9 +127,9 @@ class MalformedReplyError(ValueError):
 
 
 def read_reply(body: Any, latency: float, cost: float | None = None, request: GenerateRequest | None = None) -> Reply:
-    """Read a parsed body, the answer to `request`. `cost` holds where the body reports none.
+    """Read a parsed body, the answer to `request`. `cost` applies if the body reports none.
 
-    Log-probabilities that are no finite numbers, and those that were not asked for, are left out. Raises
+    Log-probabilities that are not finite, and those that were not requested, are left out. Raises
     MalformedReplyError.
     """
     if not isinstance(body, dict):
@@ -163,7 +163,7 @@ def read_reply(body: Any, latency: float, cost: float | None = None, request: Ge
 
 
 def paid_for(body: Any) -> Lost | None:
-    """Return what a reply that cannot be used took all the same, None where it reports nothing."""
+    """Return the usage of an unusable reply, None if it reports nothing."""
     if not isinstance(body, dict):
         return None
     usage, cost = _usage(body.get("usage")), _reported_cost(body)
@@ -171,9 +171,9 @@ def paid_for(body: Any) -> Lost | None:
 
 
 def _reported_cost(body: dict[str, Any]) -> float | None:
-    """The price in US dollars that a router reports with its reply, None where it reports none.
+    """Return the price in US dollars that a router reports with its reply, None if it reports none.
 
-    Where the user's own upstream key paid, the router's fee and the upstream price are two numbers.
+    If the user's own upstream key paid, the router's fee and the upstream price are two numbers.
     """
     usage = body.get("usage")
     if not isinstance(usage, dict):
@@ -191,13 +191,13 @@ def _index(choice: Any) -> int:
 
 
 def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
-    """Read one choice; what is odd about it is added to `flags`."""
+    """Read one choice; oddities are added to `flags`."""
     if not isinstance(choice, dict):
         raise MalformedReplyError("a choice has no message")
     finish, strange = finish_reason(choice.get("finish_reason"), _native_finish_reason(choice))
     message = choice.get("message")
     if message is None and finish in ("content_filter", "length", "error"):
-        message = {}  # Azure and Gemini send none where the filter or the limit left nothing
+        message = {}  # Azure and Gemini send none if the filter or the limit left nothing
     if not isinstance(message, dict):
         raise MalformedReplyError("a choice has no message")
     content = read_content(message.get("content"))
@@ -224,9 +224,9 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
 
 
 def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-    """Return the calls of tools in a message, also one in the older form `function_call`; what is none is left out.
+    """Return the tool calls in a message, also one in the older form `function_call`; invalid ones are left out.
 
-    Arguments that a server sends as an object are written as JSON; a text stays as it is.
+    Arguments that a server sends as an object are written as JSON; a text is unchanged.
     """
     listed = message.get("tool_calls")
     if not listed and message.get("function_call"):
@@ -245,14 +245,14 @@ def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
 
 
 def _native_finish_reason(choice: dict[str, Any]) -> Any:
-    """The word of the server behind a router (OpenRouter) or a library (litellm), None where it is not reported."""
+    """Return the finish reason of the server behind a router (OpenRouter) or a library (litellm), None without one."""
     more = choice.get("provider_specific_fields")
     behind = more.get("native_finish_reason") if isinstance(more, dict) else None
     return choice.get("native_finish_reason") or behind
 
 
 def _prompt_is_blocked(body: dict[str, Any]) -> bool:
-    """Whether a reply without choices says that a filter stopped the prompt (Gemini, Azure)."""
+    """Return whether a reply without choices says that a filter stopped the prompt (Gemini, Azure)."""
     feedback = body.get("promptFeedback") or body.get("prompt_feedback")
     if isinstance(feedback, dict) and (feedback.get("blockReason") or feedback.get("block_reason")):
         return True
@@ -270,7 +270,7 @@ def _has_logprobs(choice: Any) -> bool:
 
 
 def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
-    """The log-probabilities of all tokens, None where that of any is no finite number."""
+    """Return the log-probabilities of all tokens, None if any of them is not finite."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list):
         return None
@@ -280,7 +280,7 @@ def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
         if pair is None:
             return None
         top = item.get("top_logprobs")
-        # One of the most probable that has no probability carries no information.
+        # An alternative without a probability carries no information.
         tops = tuple(each for each in map(_pair, top) if each is not None) if isinstance(top, list) else ()
         tokens.append(TokenLogprob(*pair, tops))
     return tuple(tokens)

@@ -1,4 +1,4 @@
-"""A request in the words of the chat-completions protocol."""
+"""Requests in the chat-completions protocol."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from creval.types.tools import Tool
 __all__ = ["BARE", "LIMITS", "chat_message", "chat_tools", "check_chat", "exclusive_settings", "request_body"]
 
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict")
-"""The names under which servers know the limit of an answer's tokens."""
+"""The servers' names for the token limit of an answer."""
 
 _NEEDS_COMPLETION_TOKENS = re.compile(r"(?:openai/)?(?:gpt-5|o[1-9])(?![0-9a-z])", re.IGNORECASE)
 _CLAUDE = re.compile(r"(?<![a-z])claude(?![a-z])", re.IGNORECASE)
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _OWN = frozenset({"model", "messages", "n", "stream"})
 BARE = ("chat_template", "none")
-"""The setting that asks for the messages' texts to be continued as they are, without a chat."""
+"""The setting that continues the messages' texts unchanged, without a chat."""
 
 
 def exclusive_settings(model: str) -> tuple[str, ...]:
-    """Return the settings of which a model takes one only: Claude since 2025 refuses temperature next to top_p."""
+    """Return the settings of which a model accepts only one: Claude since 2025 refuses temperature next to top_p."""
     return ("temperature", "top_p") if _CLAUDE.search(model) else ()
 
 
 def check_chat(request: GenerateRequest) -> None:
-    """Raise UsageError where a request is not a chat but a bare text to continue."""
+    """Raise UsageError if a request is not a chat but a bare text to continue."""
     if request.settings.get(BARE[0]) == BARE[1]:
         raise UsageError(
             "the provider knows chats alone, and the task sends bare text (chat_template: none)",
@@ -41,11 +41,11 @@ def check_chat(request: GenerateRequest) -> None:
 
 
 def request_body(model: str, provider: str, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
-    """Return the JSON body of one call. Settings that are None are left out, so that any can be taken away.
+    """Return the JSON body of one call. Settings that are None are left out, so that any can be removed.
 
     `also` are members that the server requires of every request.
-    OpenAI's reasoning models (gpt-5 and the o series) know the answer's limit as `max_completion_tokens`.
-    Raises UsageError where a setting is not the user's to set, or is not JSON.
+    OpenAI's reasoning models (gpt-5 and the o series) call the answer's limit `max_completion_tokens`.
+    Raises UsageError if the user may not change a setting, or it is not JSON.
     """
     check_chat(request)
     messages = [{"role": m.role, "content": m.content} if m.plain else chat_message(m) for m in request.messages]

@@ -1,4 +1,4 @@
-"""Where each provider of the chat-completions client lives, and which variables name its key and address.
+"""The address of each provider of the chat-completions client, and the variables for its key and address.
 
 The variable names are those of litellm, so that one setup serves both.
 """
@@ -23,11 +23,11 @@ __all__ = ["ENDPOINTS", "Address", "Endpoint", "is_hosted", "is_loopback", "loca
 class Endpoint:
     """A provider: its default address (None: the user must say), variables, and habits.
 
-    `continues`: members of a request whose answer continues the assistant's message at its end; None: it cannot.
+    `continues`: members of a request that make the answer continue a final assistant message; None: it cannot.
     `suffix` is added to an address that lacks it (Ollama's own address has no /v1). `key_required`: without a key
-    no call is made to a provider's own address. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
+    no call is made to the provider's own address. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
     `likelihoods`: members of a request for log-likelihoods, next to those of the completions protocol.
-    `batches`: OpenAI's batch protocol may be spoken there (whether a server does shows when it is asked).
+    `batches`: the server may support OpenAI's batch protocol (only a call shows whether it does).
     """
 
     name: str
@@ -90,7 +90,7 @@ ENDPOINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address with the key that belongs to it. `base_url` is without `query`. No repr shows key or query."""
+    """An address with its key. `base_url` is without `query`. No repr shows key or query."""
 
     endpoint: Endpoint
     base_url: str
@@ -105,14 +105,14 @@ class Address:
 
     @property
     def secrets(self) -> tuple[str | None, ...]:
-        """What may be in no message: the key, and what the query holds apart from harmless parameters."""
+        """Return the texts that no message may contain: the key, and the query except harmless parameters."""
         return (self.key, *address_secrets(self.address("")))
 
 
 def locate(endpoint: Endpoint, model: str, options: ProviderOptions) -> Address:
     """Find the address and key of a model.
 
-    Raises MissingPartError where an address or key is missing, UsageError where the address is none, holds a
+    Raises MissingPartError if an address or key is missing, UsageError if the address is invalid, contains a
     password, or is on the network though `--offline` was given.
     """
     spec = f"{endpoint.name}/{model}"
@@ -141,7 +141,7 @@ def locate(endpoint: Endpoint, model: str, options: ProviderOptions) -> Address:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine."""
+    """Return whether an address is on this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -153,7 +153,7 @@ def is_loopback(url: str) -> bool:
 
 
 def is_hosted(url: str) -> bool:
-    """Whether an address is a hosted provider's own, which requires a key."""
+    """Return whether an address is a hosted provider's own, which requires a key."""
     known = {urlsplit(endpoint.url).hostname for endpoint in ENDPOINTS.values() if endpoint.url}
     return urlsplit(url).hostname in known and not is_loopback(url)
 
@@ -181,7 +181,7 @@ def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy through which the environment sends calls to this address, None where it is called directly."""
+    """Return the environment's proxy for calls to this address, None if it is called directly."""
     if is_loopback(url):
         return None
     from urllib.request import getproxies, proxy_bypass

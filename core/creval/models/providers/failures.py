@@ -1,6 +1,6 @@
-"""The one place that decides whether a failed call is worth another try, and how it is reported to the user.
+"""Decide whether a failed call is worth another try, and how to report it to the user.
 
-Which setting of a request a server refused, read from the words of its error.
+This module also finds the setting that a server refused, from the text of its error.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PLAIN_WORDS = frozenset({"stop", "seed", "n", "user", "store", "tools", "modali
 _CONTENT = lazy_pattern(
     r"(?i)\b(?:messages?|content|prompts?|inputs?|questions?|images?|texts?|file|string|answer|response|completion)\b"
 )
-"""Words of an error about what was asked: there, temperature is a setting only where it is written as one."""
+"""Words of an error about the question: there, temperature is a setting only if it is written as one."""
 
 _PLACE_IN_MESSAGES = lazy_pattern(r"(?i)\b(?:messages|contents|input|prompt)[.\[]\s?['\"]?\d")
 
@@ -64,7 +64,7 @@ _CALLED = r"(?:parameters?|arguments?|fields?|propert(?:y|ies)|settings?|options
 
 
 class RefusedSetting(NamedTuple):
-    """`name` is the setting to take away; `other` the one that it does not go with; `instead` the one to use."""
+    """`name` is the setting to remove; `other` the one that it conflicts with; `instead` the one to use."""
 
     name: str
     other: str = ""
@@ -72,9 +72,9 @@ class RefusedSetting(NamedTuple):
 
 
 def refused_setting(message: str, code: str, param: str, sent: Sequence[str]) -> RefusedSetting | None:
-    """Return the setting that a server refused, None where the words are about something else.
+    """Return the setting that a server refused, None if the error is about something else.
 
-    `param` is the parameter that the error itself names, `sent` are the names of the settings in the request.
+    `param` is the parameter that the error names, `sent` are the names of the settings in the request.
     """
     if param not in sent and (_PLACE_IN_MESSAGES.match(param) or _PLACE_IN_MESSAGES.search(message)):
         return None
@@ -101,18 +101,18 @@ def refused_setting(message: str, code: str, param: str, sent: Sequence[str]) ->
 
 
 def _camel(sent: Sequence[str]) -> dict[str, str]:
-    """The names as some servers spell them: presencePenalty."""
+    """Return the names as some servers spell them: presencePenalty."""
     return {re.sub(r"_([a-z])", lambda found: found[1].upper(), name): name for name in sent}
 
 
 def _spaced(sent: Sequence[str]) -> list[tuple[str, str]]:
-    """The names as people write them: reasoning effort. Words with another meaning, such as max tokens, are absent."""
+    """Return the names as people write them: reasoning effort. Ambiguous words, such as max tokens, are absent."""
     words = [(name.replace("_", " "), name) for name in sent if name.endswith(("_effort", "_penalty", "_format"))]
     return [*words, *((f"stop{sign}sequences", "stop") for sign in " _" if "stop" in sent)]
 
 
 def _in_order(message: str, sent: Sequence[str]) -> list[str]:
-    """The settings that a message names, in its order; a plain word only where it is marked as a name."""
+    """Return the settings that a message names, in order; a plain word only if it is marked as a name."""
     places: dict[str, int] = {}
     in_prose = _CONTENT.search(message) is not None
     for spelt, name in [*_camel(sent).items(), *((name, name) for name in sent), *_spaced(sent)]:
@@ -132,7 +132,7 @@ def _in_order(message: str, sent: Sequence[str]) -> list[str]:
     return sorted(places, key=places.__getitem__)
 
 
-_LONGEST = 300  # characters of a server's own words that are shown
+_LONGEST = 300  # characters of a server's message that are shown
 
 _RETRYABLE_4XX = frozenset({408, 409, 423, 425, 429})
 
@@ -179,9 +179,9 @@ _DECLINED = ("content_filter", "content_policy_violation", "responsibleaipolicyv
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is known of a failed call: HTTP status (None: none came), the server's words, code and parameter.
+    """A failed call: HTTP status (None: no response), the server's message, code and parameter.
 
-    `wait` are the seconds that the server asks to wait, None where it names none. `limit` is the limit of tokens and
+    `wait` is the seconds that the server asks to wait, None if it names none. `limit` is the token limit and
     `sent` the names of the settings that were sent. `within`: the failure was in a reply of status 200.
     """
 
@@ -197,7 +197,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who called: for the wording of errors. `keys` are taken out of every text, `key_name` is where one belongs."""
+    """The caller, for the wording of errors. `keys` are removed from every text, `key_name` is the key's variable."""
 
     where: str
     model: str
@@ -206,9 +206,9 @@ class Caller:
 
 
 def error_of(status: int | None, body: str, headers: Mapping[str, str], now: float | None = None) -> Failure:
-    """Read the error body of a chat-completions server, whatever it looks like.
+    """Read the error body of a chat-completions server, whatever its form.
 
-    `now` is the time in seconds since the epoch (by default that of the clock), for waits that are given as a date.
+    `now` is the time in seconds since the epoch (by default the current time), for waits given as a date.
     """
     error: Any = body
     parsed: Any = body
@@ -228,11 +228,11 @@ def failure_in(
     body: Any = None,
     now: float | None = None,
 ) -> Failure:
-    """Make a Failure of an `error` object; a status within it (routers answer 200 around one) counts.
+    """Build a Failure from an `error` object; a status within it (routers wrap it in a 200) takes precedence.
 
-    `body` is all that came, where that is more than the error.
+    `body` is the whole body, if it contains more than the error.
     """
-    from creval.models.providers.asked_waits import asked_wait  # patterns that a run without failures never needs
+    from creval.models.providers.asked_waits import asked_wait  # its patterns are needed only after a failure
 
     now = time() if now is None else now
     whole = error if body is None else body
@@ -261,14 +261,14 @@ def failure_in(
 
 
 def with_sent(failure: Failure, request: GenerateRequest) -> Failure:
-    """Return a failure with what the request sent: the names of its settings, and its limit of tokens."""
+    """Return a failure with the names of the request's settings and its token limit."""
     sent = tuple(name for name, value in request.settings.items() if value is not None)
     limits = (request.settings.get(name) for name in LIMITS)
     return replace(failure, sent=sent, limit=next((limit for limit in limits if isinstance(limit, int)), None))
 
 
 def declined(failure: Failure) -> bool:
-    """Whether the provider's content filter stopped the question: a refusal, not a fault."""
+    """Return whether the provider's content filter stopped the question: a refusal, not a fault."""
     words = f"{failure.code} {failure.message}".lower()
     if (failure.status in (400, 403) or failure.within) and any(word in words for word in _DECLINED):
         return True
@@ -278,7 +278,7 @@ def declined(failure: Failure) -> bool:
 
 
 def explain(failure: Failure, caller: Caller) -> ModelError:
-    """Turn a failure into the error to raise."""
+    """Convert a failure to the error to raise."""
     status = failure.status
     said = redact(failure.message, caller.keys)[:_LONGEST].strip() or "nothing"
     what = f"{f'HTTP {status}' if status else 'the call failed'}, the server said: {said}"
@@ -302,14 +302,14 @@ def explain(failure: Failure, caller: Caller) -> ModelError:
 
 
 def _as_given(parameter: str) -> str:
-    """The parameter's name on the command line; an unknown setting is under extra."""
+    """Return the parameter's name on the command line; an unknown setting is under extra."""
     from creval.tasks.sections.settings import generation_settings
 
     return parameter if parameter in generation_settings() else f"extra.{parameter}"
 
 
 class _Judgement(NamedTuple):
-    """What to do about a fatal failure; see FatalModelError for the rest."""
+    """The treatment of a fatal failure; see FatalModelError for the rest."""
 
     fix: str
     every_call: bool = False
@@ -318,7 +318,7 @@ class _Judgement(NamedTuple):
 
 
 def plain_text(text: str) -> str:
-    """Return one line of readable text: of an HTML page its title, else the text with white space folded."""
+    """Return one line of readable text: for an HTML page its title, else the text with white space collapsed."""
     head = text[:4000]
     if "<html" in head.lower() or "<!doctype" in head.lower():
         title = re.search(r"<title[^>]{0,100}>([^<]{1,200})", head, re.IGNORECASE)
@@ -335,17 +335,17 @@ def _will_pass(failure: Failure) -> bool:
     status = failure.status
     if any(word in failure.code for word in _OUT_OF_MONEY):
         return False
-    if status == 429 and re.search(_REQUEST_TOO_LARGE, failure.message):  # larger than all that a minute allows
+    if status == 429 and re.search(_REQUEST_TOO_LARGE, failure.message):  # larger than a whole minute's limit
         return False
     if status == 402:  # some servers stop an account for a while
         return failure.wait is not None and not re.search(_TOO_MANY_TOKENS, failure.message)
-    if status is None or 200 <= status < 300:  # no answer, or one that makes no sense
+    if status is None or 200 <= status < 300:  # no response, or a nonsensical one
         return True
     return status in _RETRYABLE_4XX or (status >= 500 and status not in _FATAL_5XX)
 
 
 def _refused(failure: Failure) -> RefusedSetting | None:
-    """The setting that the server refused, None where that is not what happened."""
+    """Return the setting that the server refused, None for any other failure."""
     if failure.status not in (400, 422):
         return None
 
@@ -353,7 +353,7 @@ def _refused(failure: Failure) -> RefusedSetting | None:
 
 
 def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: str) -> FatalModelError:
-    """The error that names the refused setting and the option that takes it away."""
+    """Return the error that names the refused setting and the option that removes it."""
     without = f"--generation {_as_given(refused.name)}=null"
     said = f"the model does not take the setting {refused.name!r} as it was sent"
     fix = f"Leave it out with {without}, or give a value that the model takes."
@@ -367,14 +367,14 @@ def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: st
 
 
 def _limit_is_too_high(failure: Failure) -> bool:
-    """Whether the model's maximum is below the limit that was sent."""
+    """Return whether the model's maximum is below the limit that was sent."""
     if failure.status not in (400, 422) or failure.limit is None or _CONTEXT_SETTINGS.search(failure.message):
         return False
     return bool(_TOO_HIGH.search(failure.message)) and not _INSTEAD.search(failure.message)
 
 
 def _lower_limit(failure: Failure, caller: Caller, what: str) -> FatalModelError:
-    """The error that names the option that lowers the limit, with the most that the server says it takes."""
+    """Return the error that names the option to lower the limit, with the server's stated maximum."""
     name = next((name for name in failure.sent if name in LIMITS), "max_tokens")
     said = (int(found) for found in _MOST_TOKENS.findall(failure.message))
     most = next((number for number in said if failure.limit is not None and number < failure.limit), None)
@@ -415,7 +415,7 @@ def _verdict(failure: Failure, caller: Caller) -> _Judgement:
 
 
 def _too_long(failure: Failure) -> _Judgement:
-    """Tell a question that is too long from a limit of the answer that leaves it no room."""
+    """Distinguish a question that is too long from an answer limit that leaves no room for it."""
     if not re.search(_LIMIT, failure.message):
         return _Judgement("The question is too long for this model; use one with a longer context.", too_long=True)
     size = re.search(_CONTEXT_SIZE, failure.message)

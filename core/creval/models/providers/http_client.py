@@ -1,6 +1,6 @@
-"""The HTTP client of a provider: kept connections, limits of time and size, and failures in words.
+"""The HTTP client of a provider: reused connections, time and size limits, and readable failures.
 
-The transport is pyreqwest, which costs a call less than half of what aiohttp costs it (benchmarks/overhead).
+The transport is pyreqwest, whose cost per call is less than half of aiohttp's (benchmarks/overhead).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ __all__ = ["HttpCall", "HttpClient", "HttpLimits", "HttpReply"]
 CONNECT_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 LONGEST_SECONDS = 1e9
-"""A longer limit of time means none."""
+"""A longer time limit means none."""
 _CONNECTING = "client error (Connect)"
-"""The cause that pyreqwest names where a connection was not established."""
+"""pyreqwest's cause if a connection was not established."""
 CERTIFICATES = "SSL_CERT_FILE"
 """The variable that names a file of certificates to trust, next to those of the system."""
 _OF_AUTHORITY = "CaUsedAsEndEntity"
 _TOO_MANY_FILES = lazy_pattern(r"\(os error 2[34]\)")
 _TLS = lazy_pattern(r"(?:invalid peer certificate|received (?:corrupt|fatal|unexpected)|peer (?:is|misbehaved))")
-"""How causes begin that another try does not change: the server speaks no TLS, or no TLS that this client accepts."""
+"""Prefixes of causes that a retry does not change: the server has no TLS, or none that this client accepts."""
 
 
 class HttpReply(NamedTuple):
-    """What a server answered. The names of headers are in lower case; of those with one name the first is kept."""
+    """A server's response. Header names are in lower case; of several headers with one name the first is kept."""
 
     status: int
     headers: Mapping[str, str]
@@ -50,9 +50,9 @@ class HttpReply(NamedTuple):
 
 
 class HttpCall(NamedTuple):
-    """One call: the whole address, and what is sent with it.
+    """One call: the full address, and the data to send.
 
-    `sink`: a body of status 200 is written there, however long it is. `large`: the limit of time applies to each read,
+    `sink`: a body of status 200 is written there, whatever its length. `large`: the time limit applies to each read,
     not to the whole call.
     """
 
@@ -76,7 +76,7 @@ class HttpLimits(NamedTuple):
 class HttpClient:
     """Calls to the servers of one provider. Redirects are not followed, and cookies not kept.
 
-    Make it and use it within one event loop, and close it at the end. `headers` go with every call; `proxy` is the
+    Create and use it within one event loop, and close it at the end. `headers` go with every call; `proxy` is the
     address of the proxy to use.
     """
 
@@ -88,7 +88,7 @@ class HttpClient:
         self._clients: dict[bool, Client] = {}
 
     async def send(self, call: HttpCall) -> HttpReply:
-        """Make one call. Raises RetryableModelError or FatalModelError where no whole answer came."""
+        """Make one call. Raises RetryableModelError or FatalModelError if no complete answer arrived."""
         client = self._clients.get(call.large) or self._open(call.large)
         try:
             async with self._request(client, call) as response:
@@ -110,7 +110,7 @@ class HttpClient:
             await client.close()
 
     def _open(self, large: bool) -> Client:
-        """Make the connections' pool of the calls that are large, or of the others."""
+        """Create the connection pool for large calls, or for the others."""
         limit = timedelta(seconds=min(self._limits.seconds, LONGEST_SECONDS))
         builder = ClientBuilder().default_headers(self._headers).user_agent("creval").follow_redirects(False)
         builder = builder.referer(False).no_proxy().connect_timeout(timedelta(seconds=CONNECT_SECONDS))
@@ -158,7 +158,7 @@ class HttpClient:
         return builder.build_streamed()
 
     async def _bounded(self, response: Response) -> bytes:
-        """Read the body, which may be no longer than the limit once it is decompressed."""
+        """Read the body; its decompressed size is limited."""
         reader = response.body_reader
         chunks: list[bytes] = []
         size = 0
@@ -206,13 +206,13 @@ def _bad_certificates(what: str) -> UsageError:
 
 
 def _causes(error: PyreqwestError) -> list[str]:
-    """The causes of a failure, the innermost last."""
+    """Return the causes of a failure, the innermost last."""
     details = getattr(error, "details", None) or {}
     return [cause["message"] for cause in details.get("causes") or ()]
 
 
 def _headers(response: Response) -> dict[str, str]:
-    """The headers, without those that are no text."""
+    """Return the headers, except those that are not text."""
     headers = response.headers
     try:
         return dict(headers)
