@@ -36,3 +36,10 @@ def test_what_is_no_json_is_damage(tmp_path: Path, number: str) -> None:
     assert next(records) == {"x": "\ud800"}
     with pytest.raises(RunError, match=f"rows.jsonl:2: a damaged line: {number} is no JSON value"):
         next(records)
+
+
+@pytest.mark.parametrize("depth", [1_000, 1_020, 3_000])
+def test_a_row_that_json_finds_too_deep_is_damage(tmp_path: Path, depth: int) -> None:
+    (tmp_path / "rows.jsonl").write_text(f'{{"x": {"[" * depth}{"]" * depth}}}\n')
+    with pytest.raises(RunError, match=r"rows\.jsonl:1: a damaged line"):
+        next(read_lines(tmp_path / "rows.jsonl"))

@@ -41,6 +41,8 @@ _PIECE = 1 << 20
 _QUICK = orjson.loads
 _LONG_NUMBER = re.compile(rb"\d{19}")
 """A whole number that may have more than 64 bits: orjson reads it as a float."""
+_MANY = 500
+"""With fewer brackets a line is not nested too deep for json, whose limit is below orjson's."""
 _LONGEST = 1 << 28  # bytes of a line
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -178,7 +180,7 @@ class Line(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """Return the record in the line. Raises RunError with file and line if it is damaged."""
-        if not _LONG_NUMBER.search(self.text):
+        if self.text.count(b"[") + self.text.count(b"{") < _MANY and not _LONG_NUMBER.search(self.text):
             with contextlib.suppress(ValueError):
                 if type(record := _QUICK(self.text)) is dict:
                     return record
