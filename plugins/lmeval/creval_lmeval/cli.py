@@ -107,10 +107,10 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write the task file here.")
 @click.pass_context
 def convert(ctx: click.Context, task: str, output: Path | None) -> None:
-    """Write TASK of lm-eval as a task file of creval alone, where it is declarative.
+    """Write TASK of lm-eval as a task file that needs only creval, if it is declarative.
 
-    What cannot be expressed is reported, with exit code 1; what may make other numbers is reported and written all the
-    same.
+    Parts that cannot be expressed are reported, with exit code 1. Parts that may change the numbers are reported and
+    written.
     """
     from creval_lmeval.convert import converted
 
