@@ -12,7 +12,7 @@ __all__ = ["CONDITIONS", "conditions_of", "instead_of"]
 _BOOLEAN: Mapping[str, Any] = {"is_flag": False, "flag_value": "true", "type": bool, "metavar": "[BOOLEAN]"}
 CONDITIONS: Mapping[str, Mapping[str, Any]] = {
     "apply_chat_template": {**_BOOLEAN, "help": "For lm-eval's tasks: ask in a chat."},
-    "fewshot_as_multiturn": {**_BOOLEAN, "help": "For lm-eval's tasks: examples as turns of the chat."},
+    "fewshot_as_multiturn": {**_BOOLEAN, "help": "For lm-eval's tasks: examples as chat turns."},
     "num_fewshot": {"type": click.IntRange(0), "metavar": "N", "help": "For lm-eval's tasks: examples per question."},
     "system_instruction": {"metavar": "TEXT", "help": "For lm-eval's tasks: a system message."},
 }

@@ -24,7 +24,7 @@ SECTIONS = {
     "Run": {
         "run": LazyCommand(
             "creval_sweeps.cli:run",
-            "Run the tasks and models of a YAML file, or what is missing of them.",
+            "Run the tasks and models of a YAML file, or the missing part.",
             "creval-sweeps",
         ),
         "resume": _command("resume:resume", "Resume a run that was interrupted or killed."),
@@ -206,7 +206,7 @@ _RUN_OPTIONS = (
         help="Maximum wait for a provider that answers 429.",
     ),
     click.option("--max-cost", type=float, metavar="USD", help="Stop when the run has cost this much."),
-    rare_option("--max-models", type=click.IntRange(min=1), metavar="N", help="Run N of several models at once."),
+    rare_option("--max-models", type=click.IntRange(min=1), metavar="N", help="Run at most N models at the same time."),
     rare_option("--max-calls", type=click.IntRange(min=1), metavar="N", help="Stop after this many requests."),
     rare_option("--reuse", multiple=True, type=FilePath(), metavar="RUN", help="Reuse the judges' verdicts of RUN."),
     click.option("--batch", is_flag=True, help="Use the provider's batch API, at its lower price."),

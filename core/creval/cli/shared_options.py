@@ -30,12 +30,14 @@ def trust_option(command: Command) -> Command:
 
 _AGAIN = (
     click.option(
-        "--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox, again."
+        "--allow-code-execution",
+        is_flag=True,
+        help="Allow tasks to run model-written code in the sandbox; must be given again.",
     ),
     click.option(
         "--trust-remote-code",
         is_flag=True,
-        help="Allow encoders and models to run code from their own repository, again.",
+        help="Allow encoders and models to run code from their own repository; must be given again.",
     ),
     click.option("--executor", metavar="E", help="Where samples run, instead of the run's own executor."),
     click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor."),

@@ -73,7 +73,7 @@ class AnalysisGroup(click.Group):
     epilog="Example: creval analyse validity --help",
 )
 def analyse() -> None:
-    """Run an analysis over several runs: which test predicts what, gates over models, trends."""
+    """Run an analysis over several runs, such as validity of tests, gates over models or trends."""
 
 
 def _command(component: Component) -> click.Command:

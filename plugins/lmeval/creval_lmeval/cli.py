@@ -17,12 +17,12 @@ __all__ = ["convert", "groups", "include", "use_folder", "withdraw"]
 
 @click.command(epilog="Example: creval lmeval include ./my_tasks")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def include(folder: Path, yes: bool) -> None:
     """Allow the tasks of FOLDER, as lm-eval's --include_path does, and list them as lmeval/NAME.
 
-    The Python files in it run with your rights whenever a task of it is used. Once a file in it has changed, the folder
-    is left out until it is included again.
+    Its Python files run with your rights whenever one of its tasks is used. If a file in it changes, the folder is left
+    out until it is included again.
     """
     from creval_lmeval.roots import known
 
@@ -69,7 +69,7 @@ def _agreed() -> bool:
 @click.command(epilog="Example: creval lmeval withdraw ./my_tasks")
 @click.argument("folder", type=click.Path(path_type=Path))
 def withdraw(folder: Path) -> None:
-    """Take FOLDER out of the list of included folders."""
+    """Remove FOLDER from the list of included folders."""
     from creval_lmeval.roots import withdraw as take_out
 
     click.echo("withdrawn" if take_out(folder.resolve()) else "it was not included")
@@ -79,7 +79,7 @@ def withdraw(folder: Path) -> None:
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def groups(run: Path, as_json: bool) -> None:
-    """Print the numbers of the groups of lm-eval in RUN, weighted as lm-eval weights them."""
+    """Print the results of lm-eval's groups in RUN, weighted as in lm-eval."""
     from creval.plugin import open_run
     from creval_lmeval.group_numbers import group_numbers
 

@@ -23,7 +23,9 @@ def _places(ctx: click.Context, param: click.Parameter, given: Sequence[Path]) -
     "--output", "-o", "--html", "html", type=NewPath(), metavar="FILE",
     help="File to write (default: report.html in the folder).",
 )  # fmt: skip
-@click.option("--baselines", type=FilePath(), metavar="FOLDER", help="Where to look for floor and ceiling.")
+@click.option(
+    "--baselines", type=FilePath(), metavar="FOLDER", help="Folder with runs of baseline/floor and baseline/ceiling."
+)
 @click.option("--live", is_flag=True, is_eager=True, help="Serve a page that follows RUNS, until Ctrl-C.")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Port of --live (default: any free port).")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")

@@ -25,7 +25,7 @@ def runs(
     words: Sequence[str],
     as_json: bool,
 ) -> None:
-    """List the runs in folders (default: runs), oldest first; unreadable runs are named last."""
+    """List the runs in folders (default: runs), oldest first; unreadable runs are listed last."""
     from creval.plugin.page import json_text, visible
     from creval.plugin.report import print_table
     from creval_page.run_search import Search, find_runs

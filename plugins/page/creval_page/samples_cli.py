@@ -36,7 +36,7 @@ def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: b
 
     RUN can be the folder of a sweep; the column `run` then names the run. `answer` is what the parsers read from the
     `output`. The table shortens long texts, and is a list if it would be wider than 100 columns; --columns, --csv
-    and --json choose otherwise.
+    and --json override this.
     """
     import itertools
 

@@ -44,7 +44,9 @@ _OPTIONS = {
 @click.option("--style", metavar="FILE", help="A matplotlib style file, or the name of a style such as grayscale.")
 @click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="This metric, primary or not; may be repeated.")
-@click.option("--baselines", type=FilePath(), metavar="FOLDER", help="Where to look for floor and ceiling.")
+@click.option(
+    "--baselines", type=FilePath(), metavar="FOLDER", help="Folder with runs of baseline/floor and baseline/ceiling."
+)
 @click.option("--over", metavar="SETTING", help="curve: the setting on the horizontal axis, e.g. temperature.")
 @click.option("--against", type=click.Choice(["cost", "tokens"]), help="pareto: the horizontal axis (default: cost).")
 @click.option("--score", "scores", multiple=True, metavar="S", help="distribution, judges: the score of samples.")
@@ -52,7 +54,7 @@ _OPTIONS = {
 def plot(runs: Sequence[Path], kind: str, outputs: Sequence[Path], style: str | None, width: str, **more: Any) -> None:
     """Draw the results of RUNS as a figure for a paper, and print the names of the files.
 
-    The figures have their size in print, colours that colour-blind readers can distinguish, and fonts that
+    The figures have their printed size, colours that colour-blind readers can distinguish, and fonts that
     publishers accept. docs/figures.md shows how to draw them from Python.
     """
     for name, (option, kinds) in _OPTIONS.items():

@@ -29,7 +29,7 @@ _COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer"
 @click.argument("run", type=RunPath(), shell_complete=complete_runs)
 @click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
 @click.option("--baseline", type=RunPath(), metavar="RUN", help="Run to compare with, instead of the policy's.")
-@click.option("--force", is_flag=True, help="Compare even with a baseline with different task, data or resources.")
+@click.option("--force", is_flag=True, help="Compare even if the baseline has different tasks, data or resources.")
 @format_options
 @click.pass_context
 def gate(ctx: click.Context, /, run: Path, policy: Path, baseline: Path | None, force: bool, form: str | None) -> None:
@@ -88,9 +88,9 @@ def leaderboard(
 ) -> None:
     """Rank many runs in one table: runs in folders, and in datasets filled by creval push (OWNER/NAME).
 
-    Runs are ranked together only if they have the same task, data, settings and resources; `made with` says how the
+    Runs are ranked together only if they have the same task, data, settings and resources; `made with` shows how the
     others differ, --csv and --json have the digests. Baselines have no rank; models that do not differ significantly
-    share a letter. Unfinished runs are left out and named.
+    share a letter. Unfinished runs are left out and listed.
     """
     from creval.plugin.release import FORMATS, json_text
     from creval.plugin.report import write_csv, write_text

@@ -23,7 +23,7 @@ _FILES = ("sweep.yaml", "run.yaml")
     "--model", "-m", multiple=True, metavar="M", help="Use this model instead of the file's. Repeat it for a sweep."
 )
 @click.option("--shard", metavar="I/N", help="Only the I-th of N fixed parts of the docs; see creval merge.")
-@click.option("--max-models", type=click.IntRange(min=1), metavar="N", help="Run this many of the models at once.")
+@click.option("--max-models", type=click.IntRange(min=1), metavar="N", help="Run this many models at the same time.")
 @click.option("--max-cost", type=float, metavar="USD", help="Stop when all runs together have cost this much.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many requests of all runs together.")
 @click.option("--base-url", metavar="URL", help="URL of an OpenAI-compatible server, instead of the file's.")

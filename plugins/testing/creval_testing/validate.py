@@ -34,7 +34,7 @@ __all__ = ["validate"]
 def validate(ctx: click.Context, /, targets: Sequence[str], tests: bool, resource: Sequence[str], **given: Any) -> None:
     """Check task and suite files (or folders, or task names) and their data. The exit code is 2 if there is a problem.
 
-    Remote data are not downloaded. All variants of a file are checked; a task name checks that task alone.
+    Remote data are not downloaded. All variants of a file are checked; a task name checks only that task.
     """
     from creval.plugin.commands import consents_of
     from creval.plugin.data import DataOptions

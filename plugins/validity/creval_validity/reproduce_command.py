@@ -11,7 +11,7 @@ __all__ = ["reproduce"]
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False), help="Also write every number to a CSV file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def reproduce(csv_path: str | None, as_json: bool) -> None:
-    """Recompute the paper's Table 1 from its printed scores and say what explains each difference."""
+    """Recompute the paper's Table 1 from its printed scores and explain each difference."""
     import json
     from pathlib import Path
 

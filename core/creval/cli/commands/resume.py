@@ -19,11 +19,11 @@ __all__ = ["resume"]
 @click.option("--max-cost", type=float, metavar="USD", help="New spending limit of the whole run.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="New request limit of the whole run.")
 @click.option("--detach", is_flag=True, help="Collect finished batches and exit, even if others are pending.")
-@click.option("--base-url", metavar="URL", help="The run's own URL, where it holds a secret and was not stored.")
+@click.option("--base-url", metavar="URL", help="The run's URL, if it was not stored because it contains a secret.")
 @options_of_a_run_again
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
-    """Resume RUN: make only the samples that are missing or errored, then score."""
+    """Resume RUN: run only the samples that are missing or errored, then score."""
     from creval.cli.run_summary import ending
     from creval.cli.signals import fix_shown
     from creval.engine.progress.terminal import watch
@@ -40,6 +40,6 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     with fix_shown(), watch() as observer:
         finished = go_on(run, observer, **given)
     if finished.budget is None and not observer.statuses:
-        click.echo("No sample was missing: the model was asked nothing.", err=True)
+        click.echo("No sample was missing: the model was not called.", err=True)
     options = RunFolder.open(run).read_manifest()["options"]
     ctx.exit(ending(finished, options["allowed_error_share"]))

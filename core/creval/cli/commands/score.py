@@ -55,7 +55,7 @@ def score(
 
     --task-file scores with another YAML file of a task that sends the same requests: other parsers, scorers,
     metrics. --task adds a variant (or any task) with the same requests as a task of RUN. Stored verdicts of a judge
-    are used again; those of other judges are kept.
+    are reused; those of other judges are kept.
     """
     from creval.cli.option_values import read_roles, texts
     from creval.cli.run_summary import ending

@@ -26,22 +26,22 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--triples", "files", type=_FILE, multiple=True, required=True,
-    help="Triples, head, relation and tail separated by tabs; may be repeated.",
+    help="Triples: head, relation and tail, separated by tabs; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--labels", type=_FILE, multiple=True, help="Labels: one id and label per line, or a JSON object; may be repeated."
 )
 @click.option(
     "--relations", required=True, metavar="R,R:head",
-    help="Relations of the classes; :head where two triples of a class share the head (works with their people), "
-    ":tail where they share the tail. Default: head for P57, P58, P161 and P162, else tail.",
+    help="Relations of the classes; :head if two triples of a class share the head (works with their people), "
+    ":tail if they share the tail. Default: head for P57, P58, P161 and P162, else tail.",
 )  # fmt: skip
 @click.option("--exclude", default=None, metavar="R,R", help="Relations that no query ends in; replaces the paper's.")
 @click.option("--count", type=click.IntRange(1), default=100, show_default=True, help="Maximum queries per relation.")
 @click.option("--seed", type=click.IntRange(0), required=True, help="The same seed and triples give the same bytes.")
 @click.option(
-    "--writer", metavar="M", help="A model that words the queries, as provider/name (the paper's: "
-    "openai/gpt-4o-mini-2024-07-18). Without it a template does.",
+    "--writer", metavar="M", help="Model that words the queries, as provider/name (the paper's: "
+    "openai/gpt-4o-mini-2024-07-18). Default: a template.",
 )  # fmt: skip
 @command_options(part_options(models=True))
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON Lines.")
@@ -53,7 +53,7 @@ def build_queries(
     output: Path,
     **given: Any,
 ) -> None:
-    """Build queries: pair entities that share a class, and ask from one for what the other leads to in one more step.
+    """Build queries: paths from an entity to one that is a step beyond another member of its class.
 
     The triples are read three times, line by line, so memory does not grow with their number. No start satisfies its
     own target anywhere in the file. If a model's wording hints at the hidden entity or reverses the relation, the

@@ -24,13 +24,13 @@ __all__ = ["import_published"]
     metavar="COMMIT",
     help="Without FILE: download wadhma/CREATE from the Hugging Face Hub at this commit (40 hexadecimal digits).",
 )
-@click.option("--offline", is_flag=True, help="With --revision: take it from the cache only.")
+@click.option("--offline", is_flag=True, help="With --revision: use only the cache.")
 def import_published(file: Path | None, revision: str | None, offline: bool) -> None:
     """Import the published set of CREATE for the tasks create_published, create_published_creative ...
 
     A run downloads the set itself; use this command for a local file or another commit. FILE is the split
-    train as jsonl, json, csv, tsv or parquet. It must hold 931 rows and the number of queries of each of the eleven
-    relations in the paper's Table 4. Its sha256 is recorded. Faults of single queries (a reversed relation, a named
+    train as jsonl, json, csv, tsv or parquet. It must contain 931 rows and the number of queries of each of the eleven
+    relations in the paper's Table 4. Its sha256 is recorded. Faults of individual queries (a reversed relation, a named
     hidden entity) are printed but kept: they are part of the published set.
     """
     from creval.plugin import UsageError

@@ -34,11 +34,11 @@ __all__ = ["export"]
     default="unknown",
     help="every-eval-ever: whether the model's weights are open.",
 )
-@click.option("--without-texts", is_flag=True, help="Scores alone: no answers, messages, docs, reasons or verdicts.")
+@click.option("--without-texts", is_flag=True, help="Only scores: no answers, messages, docs, reasons or verdicts.")
 def export(run: Path, form: str, output: Path, organization: str | None, **about: Any) -> None:
     """Export RUN as parquet tables or as files of Every Eval Ever 0.3.0.
 
-    Every Eval Ever cannot hold a metric without a value or a direction; such metrics are left out. creval refuses
+    Every Eval Ever cannot represent a metric without a value or a direction; such metrics are left out. creval refuses
     the texts of tasks that store their docs by reference; --without-texts writes only the scores (in Every Eval
     Ever: the aggregates).
     """

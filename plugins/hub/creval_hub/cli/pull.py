@@ -20,7 +20,7 @@ __all__ = ["pull"]
     type=click.Path(path_type=Path),
     default=Path("runs"),
     show_default=True,
-    help="Where to put them.",
+    help="Folder for the runs.",
 )
 def pull(repository: str, runs: Sequence[str], revision: str | None, output: Path) -> None:
     """Download the runs of a dataset on the Hugging Face Hub as run folders.

@@ -18,7 +18,7 @@ __all__ = ["push"]
 @click.argument("places", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--repo", metavar="OWNER/NAME", help="The dataset on the Hugging Face Hub; created if it does not exist.")
 @click.option("--public", is_flag=True, help="Make the dataset public; by default it is private.")
-@click.option("--without-texts", is_flag=True, help="Scores alone: no answers, messages, docs, reasons or verdicts.")
+@click.option("--without-texts", is_flag=True, help="Only scores: no answers, messages, docs, reasons or verdicts.")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
 @click.option("--model-repo", metavar="OWNER/NAME", help="Also propose the scores to this model's repository.")
 @click.option("--dataset", metavar="OWNER/NAME", help="The benchmark that these scores belong to (with --model-repo).")

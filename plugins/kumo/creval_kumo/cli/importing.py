@@ -106,7 +106,7 @@ def import_published(difficulty: str, skip_faulty: bool, output: Path | None, **
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     required=True,
-    help="Where to.",
+    help="Output folder.",
 )
 def import_domains(skip_faulty: bool, output: Path, **given: Any) -> None:
     """Write the configurations of published domains as domain files, for fresh games and for analyses.

@@ -30,7 +30,8 @@ __all__ = ["trajectories"]
 )
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    default=Path("trajectories.jsonl"), show_default=True, help="Output file; one of the same set is continued."
+    default=Path("trajectories.jsonl"), show_default=True,
+    help="Output file; an unfinished file of the same set is continued."
 )  # fmt: skip
 def trajectories(count: int, form: str, workers: int, output: Path, **given: Any) -> None:
     """Write optimal games as conversations: a symbolic knowledge book, messages, and which of them count in the loss.

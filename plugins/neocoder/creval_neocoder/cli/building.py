@@ -18,7 +18,7 @@ __all__ = ["build_states"]
 
 @click.command(
     "build",
-    short_help="Build states for your own problems: forbid one technique after the other.",
+    short_help="Build states for your own problems: forbid one technique after another.",
     epilog="Example: creval neocoder build --problems mine.jsonl --model openai/gpt-4.1 --seed 1 -o built.json",
 )
 @click.option(

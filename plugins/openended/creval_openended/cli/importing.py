@@ -26,7 +26,7 @@ _COMMIT_LENGTH = 40
 @click.option(
     "--revision", metavar="COMMIT", help="Without FILE: fetch it from the Hugging Face hub at this commit (40 digits)."
 )
-@click.option("--offline", is_flag=True, help="With --revision: take it from the cache only.")
+@click.option("--offline", is_flag=True, help="With --revision: use only the cache.")
 def import_published(task: str, file: Path | None, revision: str | None, offline: bool) -> None:
     """Import the problems of a published set for its task, with their origin.
 

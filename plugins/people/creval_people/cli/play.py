@@ -54,9 +54,7 @@ Example: creval play kumo_easy --limit 10 --seed 7
     help="Participants, each with a link: codes, or a number.",
 )
 @click.option("--show-results", is_flag=True, help="Also show the scores at the end of the page.")
-@click.option(
-    "--allow-code-execution", is_flag=True, help="Allow tasks to run the code that is written in the sandbox."
-)
+@click.option("--allow-code-execution", is_flag=True, help="Allow tasks to run the answered code in the sandbox.")
 @click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
 @trust_option
 @click.pass_context

@@ -33,7 +33,7 @@ def score_file(
     """Score answers that people gave to TASK on paper or in a survey, from a spreadsheet saved as CSV.
 
     FILE has a row per answer, with the columns participant, doc (the item), and answer or word1, word2 ... FOLDER
-    then holds scores.csv, with one row per participant, and a run for each participant.
+    then contains scores.csv, with one row per participant, and a run for each participant.
     """
     from creval.plugin.people import RunOptions, visible
     from creval_people.score_table import score_table
