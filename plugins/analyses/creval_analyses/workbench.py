@@ -147,7 +147,7 @@ class Workbench:
         recorded = run.result(task)["instruments"].get(name)
         if recorded is None:
             raise RunError(f"{task!r} was scored without the resource {name!r}", where=str(run.folder))
-        spec = self._asked(run, task, name)
+        spec = self._resource_spec(run, task, name)
         if names_a_file(spec, run.folder) and not Claims.of_run(run.manifest, run.folder).trusted:
             what = f"it was not made here, and {task!r} was scored with a file of this machine: {spec}"
             raise UsageError(what, where=str(run.folder), fix=f"If you trust it, add: --resource {name}={spec}")
@@ -232,7 +232,7 @@ class Workbench:
         bind = getattr(opened, "bound", None)
         return opened if bind is None else bind(self, "")
 
-    def _asked(self, run: Run, task: str, name: str) -> str:
+    def _resource_spec(self, run: Run, task: str, name: str) -> str:
         """Return the specification of an opened resource: the recorded one, the user's choice, or the task's own."""
         said: Mapping[str, str] = run.result(task).get("asked_instruments", {})
         if name in said:

@@ -96,7 +96,7 @@ class BatchSender:
         if batch.id is not None:
             return await self._state()
         if batch.lines is None:
-            state = await self._found()
+            state = await self._find_batch()
             if state is None:
                 journal.ended(batch.name, "never made")
                 self._pending.again(batch.keys)
@@ -124,11 +124,11 @@ class BatchSender:
         async def unheard(error: RetryableModelError) -> BatchState | None:
             if error.http_status == _TOO_MANY and _QUEUE_FULL.search(error.what):
                 raise QueueFullError(error.what) from None
-            return None if error.http_status == _TOO_MANY else await self._found()
+            return None if error.http_status == _TOO_MANY else await self._find_batch()
 
         return await self._tried("made", lambda: self._api.create(file, self.batch.name), unheard)
 
-    async def _found(self) -> BatchState | None:
+    async def _find_batch(self) -> BatchState | None:
         """Search for the batch at the provider, until it would certainly be listed."""
         batch, polling = self.batch, self._scheduler.polling
         pause, looked = polling.first, 0.0

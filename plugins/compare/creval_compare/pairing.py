@@ -256,7 +256,7 @@ def _check_alike(runs: Sequence[Run], task: str, force: bool) -> None:
     different = [words for name, words in _MUST.items() if _differ(results, name)]
     if not different or force:
         return
-    said = "; ".join(f"{run.folder.name}: {_shown(result)}" for run, result in zip(runs, results, strict=True))
+    said = "; ".join(f"{run.folder.name}: {_settings_text(result)}" for run, result in zip(runs, results, strict=True))
     raise RunError(
         f"the runs of {task!r} differ in {' and '.join(different)}, so that their numbers do not compare ({said})",
         fix="Score them alike (creval score RUN), or compare them anyway: --force",
@@ -267,7 +267,7 @@ def _differ(results: Sequence[Mapping[str, Any]], name: str) -> bool:
     return len({json.dumps(result.get(name) or None, sort_keys=True) for result in results}) > 1
 
 
-def _shown(result: Mapping[str, Any]) -> str:
+def _settings_text(result: Mapping[str, Any]) -> str:
     used = [f"{name} {full}" for name, full in sorted(result["instruments"].items())]
     return ", ".join([f"version {result['version']}", f"hash {result['hash'][:12]}", *used])
 

@@ -202,7 +202,7 @@ class _Fetch:
             if chosen.where:
                 table = table.filter(RowFilter(chosen.where, said), load_from_cache_file=False, keep_in_memory=True)
             if chosen.columns:
-                taken = _known(chosen.columns, table.column_names, said)
+                taken = _source_columns(chosen.columns, table.column_names, said)
                 table = table.select_columns(list(taken.values())).rename_columns(
                     {old: new for new, old in taken.items() if old != new}
                 )
@@ -250,7 +250,9 @@ class _Fetch:
                     break
                 if not takes(row):
                     continue
-                taken = _known(chosen.columns, list(row), said) if chosen.columns else {name: name for name in row}
+                taken = (
+                    _source_columns(chosen.columns, list(row), said) if chosen.columns else {name: name for name in row}
+                )
                 kept = {new: row[old] for new, old in taken.items()}
                 for field in chosen.marked(config, split):
                     _need_free(field, list(kept), said)
@@ -316,7 +318,7 @@ def _undecoded(table: Any, datasets: Any) -> Any:
     return table
 
 
-def _known(columns: Sequence[str] | Mapping[str, str], there: Sequence[str], said: str) -> Mapping[str, str]:
+def _source_columns(columns: Sequence[str] | Mapping[str, str], there: Sequence[str], said: str) -> Mapping[str, str]:
     """Return the name of each column in the docs and in the data. Raises DataError for one that these lack, or that is
     taken twice.
     """

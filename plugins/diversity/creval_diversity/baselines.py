@@ -27,7 +27,7 @@ class SameAnswer:
 
     def reply(self, turn: Turn) -> str:
         """Return the sentence."""
-        return _said(_SENTENCES[0], turn)
+        return _answer_text(_SENTENCES[0], turn)
 
 
 class OtherAnswers:
@@ -36,10 +36,10 @@ class OtherAnswers:
     def reply(self, turn: Turn) -> str:
         """Return the sentence of this repeat."""
         again, place = divmod(turn.key.repeat, len(_SENTENCES))
-        return _said(_SENTENCES[place] + (f" Once more, part {again + 1}." if again else ""), turn)
+        return _answer_text(_SENTENCES[place] + (f" Once more, part {again + 1}." if again else ""), turn)
 
 
-def _said(sentence: str, turn: Turn) -> str:
+def _answer_text(sentence: str, turn: Turn) -> str:
     """Return a sentence in the form that the condition requires."""
     if not turn.condition.settings.get("verbalised", False):
         return sentence

@@ -102,7 +102,7 @@ class _Line:
         self.counts: Counter[int] = Counter()
         self._tokenizer = tokenizer
         self._special = frozenset(tokenizer.all_special_ids) - row.kept
-        self._cut: int | None = None
+        self._stop_at: int | None = None
         self._ended_by_token = False
         self._tail = [token for token in row.prompt[-_TAIL:] if token not in self._special]
 
@@ -115,7 +115,7 @@ class _Line:
         elif self.sampling.stop and self._has_stop():
             self.reason = "stop"
             text = self._text(self.tokens)
-            self._cut = min(place for stop in self.sampling.stop if (place := text.find(stop)) >= 0)
+            self._stop_at = min(place for stop in self.sampling.stop if (place := text.find(stop)) >= 0)
         elif len(self.tokens) >= self.row.limit or cancelled:
             self.reason = "length"
         self._ended_by_token = token in ends
@@ -142,7 +142,7 @@ class _Line:
         """Return the finished answer."""
         body = self.tokens[:-1] if self._ended_by_token else self.tokens
         text = self._text(body)
-        text = text if self._cut is None else text[: self._cut]
+        text = text if self._stop_at is None else text[: self._stop_at]
         count = len(self.tokens) - (self.reason == "stop")
         return Answer(text, self.reason or "length", count, self._logprobs(text) if self.sampling.logprobs else None)
 
@@ -156,7 +156,7 @@ class _Line:
         seen, first, read, written = [*self._tail, *self.tokens], 0, before, 0
         body = len(self.tokens) - self._ended_by_token
         for place, (logprob, top) in enumerate(self.logprobs[: len(self.tokens)]):
-            if self._cut is not None and written >= len(text):
+            if self._stop_at is not None and written >= len(text):
                 break
             piece, end = "", before + place + 1
             if place + 1 == body:
@@ -212,7 +212,7 @@ def _drawn(line: _Line, scores: Any) -> int:
     if sampling.temperature == 0:
         token = int(scores.argmax())
     else:
-        probabilities = _cut(torch.softmax(scores / sampling.temperature, dim=-1), sampling)
+        probabilities = _truncated(torch.softmax(scores / sampling.temperature, dim=-1), sampling)
         sums = probabilities.double().cumsum(dim=-1)
         mark = torch.tensor(line.random.random(), dtype=sums.dtype, device=sums.device) * sums[-1]
         token = min(int(torch.searchsorted(sums, mark, right=True)), len(sums) - 1)
@@ -243,7 +243,7 @@ def _penalised(line: _Line, scores: Any) -> Any:
     return scores
 
 
-def _cut(probabilities: Any, sampling: Sampling) -> Any:
+def _truncated(probabilities: Any, sampling: Sampling) -> Any:
     """Return probabilities without those that top-k, top-p and min-p cut off."""
     if sampling.top_k and sampling.top_k < len(probabilities):
         least = torch.topk(probabilities, sampling.top_k).values[-1]

@@ -99,7 +99,7 @@ def _score(loaded: Loaded, rows: Sequence[TextRow]) -> list[tuple[TokenLogprob, 
             starts.append(row.first - 1)
         starts[place] = min(starts[place], row.first - 1)
     lines = [_Input(tokens, start) for tokens, start in zip(inputs, starts, strict=True)]
-    logits = _shared(loaded, lines) if _shares(loaded.model) else _whole(loaded, lines)
+    logits = _shared(loaded, lines) if _shares(loaded.model) else _padded_logits(loaded, lines)
     found = []
     for row in rows:
         place = inputs[row.tokens[:-1]]
@@ -152,7 +152,7 @@ def _inner(model: Any) -> Any:
     return base() if callable(base) else model
 
 
-def _whole(loaded: Loaded, lines: Sequence[_Input]) -> list[Any]:
+def _padded_logits(loaded: Loaded, lines: Sequence[_Input]) -> list[Any]:
     """Compute each text as a whole, padded on the right."""
     width = max(len(line.tokens) for line in lines)
     ids = [[*line.tokens, *[loaded.padding] * (width - len(line.tokens))] for line in lines]

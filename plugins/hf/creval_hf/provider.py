@@ -82,7 +82,7 @@ class HfProvider:
             what, fix = "a model in this process calls no tools", "Ask a server, e.g. hosted_vllm/<model>."
             raise FatalModelError(what, where=self._where, fix=fix, every_call=True)
         started = time.perf_counter()
-        asked = self._asked(request)
+        asked = self._engine_request(request)
         answers: Sequence[Answer] = await self._batches().submit(asked)
         assert asked.prompt is not None
         completions: list[Completion] = []
@@ -97,7 +97,7 @@ class HfProvider:
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
         """Make one try for all texts of a call. Raises FatalModelError."""
         started = time.perf_counter()
-        asked = self._asked(call)
+        asked = self._engine_request(call)
         scored = await self._batches().submit(asked)
         texts: list[list[Any]] = [[] for _ in call.requests]
         for place, tokens in zip(asked.places, scored, strict=True):
@@ -166,7 +166,7 @@ class HfProvider:
         here = self._is_here(self._found)
         return load(self._name, self._found, self._adapter, self._options.trust_remote_code, here)
 
-    def _asked(self, request: GenerateRequest) -> Asked:
+    def _engine_request(self, request: GenerateRequest) -> Asked:
         from creval_hf.engine import Asked
 
         return Asked(request)

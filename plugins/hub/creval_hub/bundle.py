@@ -64,7 +64,7 @@ def make_bundle(run: Run, folder: Path, *, texts: bool = True) -> Bundle:
         file = file_name(task)
         table = folder / "tables" / f"{file}.parquet"
         tables[f"samples/{file}/{name}.parquet"] = write_samples(run, name, task, table, texts=texts)
-    return Bundle(name, {**files, **tables}, _made(run, texts))
+    return Bundle(name, {**files, **tables}, _provenance(run, texts))
 
 
 def _texts(run: Run, name: str, folder: Path) -> Mapping[str, Path]:
@@ -107,7 +107,7 @@ def _line(record: Mapping[str, Any]) -> str:
     return dump_line(record).decode()
 
 
-def _made(run: Run, texts: bool) -> str:
+def _provenance(run: Run, texts: bool) -> str:
     """Return how a run was made, for the card: model, tasks, samples, versions, day and command."""
     manifest, tasks = run.manifest, run.manifest["tasks"]
     versions = {f"creval {manifest.get('creval', '')}".strip()}

@@ -84,7 +84,7 @@ class ServerTokenizer(NamedTuple):
     @classmethod
     async def find(cls, post: Post, model: str) -> ServerTokenizer | None:
         """Return the server's tokenizer, None if it has none."""
-        body = await cls(post, model)._asked("a")
+        body = await cls(post, model)._tokenize_reply("a")
         if not _ids(body):
             return None
         length = body.get("max_model_len") if isinstance(body, dict) else None
@@ -92,7 +92,7 @@ class ServerTokenizer(NamedTuple):
 
     async def encode(self, text: str) -> list[int]:
         """Return the token ids of a text, without special tokens that the text does not have."""
-        return _ids(await self._asked(text)) if text else []
+        return _ids(await self._tokenize_reply(text)) if text else []
 
     async def prefix(self) -> list[int]:
         """Return the token that begins a text: the tokenizer's first, else its last special token; empty if unknown."""
@@ -128,7 +128,7 @@ class ServerTokenizer(NamedTuple):
         """Return the tokens that replace an empty context."""
         return await self.encode(prefix) if prefix else await self.prefix()
 
-    async def _asked(self, text: str) -> Any:
+    async def _tokenize_reply(self, text: str) -> Any:
         # Each server reads its own key: vLLM and SGLang `prompt`, llama.cpp `content`, TGI `inputs`.
         body: dict[str, Any] = {"model": self.model, "prompt": text, "content": text, "inputs": text}
         body |= {"add_special_tokens": False, "add_special": False}

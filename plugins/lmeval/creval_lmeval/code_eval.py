@@ -36,7 +36,7 @@ class CodeEval:
             programs = [f"{candidate}\n{tests}" for candidate in candidates]
             passed = [runner is not None and runner(program) for program in programs]
             results[number] = [
-                (place, {"task_id": number, "passed": each, "completion_id": place, "result": _said(each)})
+                (place, {"task_id": number, "passed": each, "completion_id": place, "result": _outcome_word(each)})
                 for place, each in enumerate(passed)
             ]
         counts = [(len(each), sum(one["passed"] for _, one in each)) for each in results.values()]
@@ -44,7 +44,7 @@ class CodeEval:
         return {f"pass@{each}": _mean([_chance(*pair, each) for pair in counts]) for each in chosen}, results
 
 
-def _said(passed: bool) -> str:
+def _outcome_word(passed: bool) -> str:
     return "passed" if passed else "failed"
 
 

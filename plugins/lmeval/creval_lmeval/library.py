@@ -224,7 +224,7 @@ def load_task(name: str, sources: str = "") -> LoadedTask:
         random.seed(_SEED)
         np.random.seed(_NUMPY_SEED)
         with quiet(), adapted_metrics():
-            task = _made(name)
+            task = _build_task(name)
             check_unsafe(name, task)
             _check_media(name, task)
             docs = list(task.eval_docs)
@@ -238,7 +238,7 @@ def load_task(name: str, sources: str = "") -> LoadedTask:
     return LoadedTask(name, task, docs, after)
 
 
-def _made(name: str) -> Any:
+def _build_task(name: str) -> Any:
     from lm_eval.tasks._factory import TaskFactory
 
     factory = TaskFactory(meta={})

@@ -106,12 +106,12 @@ def write_index(file: Path, rows: Sequence[Sequence[Any]]) -> None:
     """Write a file of one line per name, then the index: a list parses only the first."""
     from creval.plugin.report import write_text
 
-    lines = ("\t".join(_shown(Named(*row))) for row in rows)
+    lines = ("\t".join(_list_row(Named(*row))) for row in rows)
     write_text(file.with_suffix(".tsv"), "".join(f"{line}\n" for line in lines))
     write_text(file, json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
 
 
-def _shown(named: Named) -> tuple[str, str, str]:
+def _list_row(named: Named) -> tuple[str, str, str]:
     title = f"{named.output or 'task in Python'}{', runs programs' if named.unsafe else ''}"
     if named.kind != "task":
         title = f"tag, {len(named.members)} tasks" if named.kind == "tag" else "group"

@@ -62,7 +62,7 @@ def _responses(items: Sequence[ScorerInput]) -> tuple[list[str], list[list[Any]]
 def _of_sample(item: ScorerInput) -> list[tuple[str, Any]]:
     """Return kind and response of each request of a sample, in order."""
     likelihoods = item.outcome.get("likelihoods")
-    texts = [_said(call) for call in item.calls if call.role == "target" and call.output is None and call.reply]
+    texts = [_raw_answer(call) for call in item.calls if call.role == "target" and call.output is None and call.reply]
     if likelihoods is None:
         return [("generate_until", text) for text in texts]
     rest = iter(texts)
@@ -77,7 +77,7 @@ def _of_sample(item: ScorerInput) -> list[tuple[str, Any]]:
     return found
 
 
-def _said(call: Any) -> str:
+def _raw_answer(call: Any) -> str:
     """Return an answer as the server sent it."""
     completion = call.reply.completions[0]
     return str(completion.text if completion.raw is None else completion.raw)

@@ -55,7 +55,7 @@ def distribution(
             said = folded_name(f"{name}  (n = {len(some)})", total - 0.6)
             axis.set_title(said, loc="left", pad=3, fontsize="medium")
             whole_numbers(axis.yaxis, 2)
-            if _whole([value for some in values for value in some]):
+            if _are_integers([value for some in values for value in some]):
                 whole_numbers(axis.xaxis)
             axis.tick_params(labelbottom=axis is axes[-1])
         ends = [axis.get_xlim() for axis in axes]
@@ -71,7 +71,7 @@ def distribution(
 def bin_edges(values: Sequence[float]) -> list[float]:
     """Return the edges of bins: one bin for each whole number if there are few, else bins of equal width."""
     low, high = min(values), max(values)
-    if _whole(values) and high - low < _FEW:
+    if _are_integers(values) and high - low < _FEW:
         return [float(edge) - 0.5 for edge in range(int(low), int(high) + 2)]
     if low == high:
         return [low - 0.5, high + 0.5]
@@ -136,5 +136,5 @@ def _mark(axis: Any, metric: Mapping[str, Any] | None) -> None:
         axis.axvspan(metric["ci_low"], metric["ci_high"], color="black", alpha=0.12, linewidth=0, label="95 % interval")
 
 
-def _whole(values: Sequence[float]) -> bool:
+def _are_integers(values: Sequence[float]) -> bool:
     return all(float(value).is_integer() for value in values)

@@ -42,7 +42,7 @@ class Channel(Protocol):
         """Send a note to `Coordinator.notify`, after all earlier questions and notes."""
 
 
-async def _asked(channel: Channel, question: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _checked_answer(channel: Channel, question: Mapping[str, Any]) -> Mapping[str, Any]:
     """Ask, and raise the answer if it is an error."""
     answer = await channel.ask(question)
     if "raised" in answer:
@@ -77,7 +77,7 @@ class RemoteBudget(Budget):
             number = next(_NUMBERS)
             question = {"what": "admit", "number": number, "amount": amount, "cost": self.cost}
             try:
-                answer = await _asked(self._channel, question)
+                answer = await _checked_answer(self._channel, question)
             except asyncio.CancelledError:
                 self._channel.notify({"what": "settle", "number": number})
                 raise
@@ -87,7 +87,7 @@ class RemoteBudget(Budget):
 
     async def check_next_try(self, expected: float, why: str) -> None:
         """Check the run's spending before a retry. Raises BudgetError."""
-        self.cost = (await _asked(self._channel, {"what": "cost"}))["cost"]
+        self.cost = (await _checked_answer(self._channel, {"what": "cost"}))["cost"]
         await super().check_next_try(expected, why)
 
     def settle(self, ticket: Ticket) -> None:
@@ -125,7 +125,7 @@ class _RemoteLimiter(AdaptiveLimiter):
         """Wait for a slot. If the wait is cancelled, no slot is taken."""
         number = next(_NUMBERS)
         try:
-            answer = await _asked(self._channel, {"what": "acquire", "of": self._of, "number": number})
+            answer = await _checked_answer(self._channel, {"what": "acquire", "of": self._of, "number": number})
         except asyncio.CancelledError:
             self._channel.notify({"what": "release", "number": number, "outcome": {}})
             raise
@@ -169,7 +169,7 @@ class RemoteLedger(Ledger):
     async def ask(self, model: Model, request: GenerateRequest, asking: CallOrigin) -> Reply:
         """Return the answer to a question, stored or new. Raises the errors of the run's ledger."""
         question = {"what": "role", "request": encode_request(request), "asking": list(asking)}
-        return decode_reply(await _asked(self._channel, question))
+        return decode_reply(await _checked_answer(self._channel, question))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Report that an answer could not be read."""

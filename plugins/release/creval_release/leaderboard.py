@@ -192,7 +192,7 @@ def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list
     rows = [
         [
             *(one.task, " ".join(filter(None, [one.metric, one.condition])), one.rank, one.model, one.apart),
-            *(one.value, interval(one), one.n, one.failed, _made(one, list(ways[one.group[:3]].values()))),
+            *(one.value, interval(one), one.n, one.failed, _distinction(one, list(ways[one.group[:3]].values()))),
         ]
         for one in standings
     ]
@@ -202,7 +202,7 @@ def standings_table(standings: Sequence[Standing]) -> tuple[list[str], list[list
     return *(without_empty(columns, rows) if rows else (columns, rows)), notes
 
 
-def _made(one: Standing, ways: Sequence[Standing]) -> str | None:
+def _distinction(one: Standing, ways: Sequence[Standing]) -> str | None:
     """Return how a number differs from others of its metric: by a letter if only digests distinguish them."""
     parts = []
     for name in ("task_hash", "data"):

@@ -232,7 +232,7 @@ def _table(parts: Sequence[ShardRun], ranking: Ranking, files: Sequence[Path]) -
 def _check_equal(first: Mapping[str, Any], places: Sequence[LinePlace], sources: Sources) -> None:
     """Raise RunError if answers of several parts to one sample differ."""
     for place in places[1:]:
-        if _said(first) != _said(sources.record(place)):
+        if _comparable(first) != _comparable(sources.record(place)):
             one, other = sources.numbered(places[0]), sources.numbered(place)
             name = f"the doc {first['doc_id']!r} ({first['condition']}, repeat {first['repeat']})"
             raise RunError(
@@ -242,7 +242,7 @@ def _check_equal(first: Mapping[str, Any], places: Sequence[LinePlace], sources:
             )
 
 
-def _said(record: Mapping[str, Any]) -> dict[str, Any]:
+def _comparable(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a sample without the fields that may differ between equal ones: times, and usage of tries and calls."""
     calls = [
         {"role": call["role"], "messages": call["messages"], "settings": call.get("settings")}

@@ -124,7 +124,9 @@ def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[s
         for name, task in tasks.items():
             yield from _of_task(name, task, others[name])
     old, new = (options_data(read_options(manifest["options"])) for manifest in (one, other))
-    yield from (_said(name) for name in new if name not in _OWN and name != "roles" and old.get(name) != new[name])
+    yield from (
+        _setting_label(name) for name in new if name not in _OWN and name != "roles" and old.get(name) != new[name]
+    )
     if reading_of(one) != reading_of(other):
         yield "the version of the rules by which answers are read (creval score brings both to today's)"
 
@@ -140,5 +142,5 @@ def _of_task(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Ite
         yield f"the version of the plugin of {name!r}"
 
 
-def _said(name: str) -> str:
+def _setting_label(name: str) -> str:
     return "the seed" if name == "seed" else f"the option {name}"

@@ -86,7 +86,10 @@ class Rules:
             "rules_each_loose": _share(loose),
             "rules_count": float(len(rules)),
         }
-        kept = [dict(zip(map(str, rules), map(_told, *pair), strict=True)) for pair in zip(strict, loose, strict=True)]
+        kept = [
+            dict(zip(map(str, rules), map(_outcome_word, *pair), strict=True))
+            for pair in zip(strict, loose, strict=True)
+        ]
         return Score(scores, {"rules": kept})
 
     def _rules(self, fields: Mapping[str, Any]) -> Sequence[Rule]:
@@ -108,7 +111,7 @@ class Rules:
         return (*self._shared, *own, *(rule_of(name, given) for name, given in zip(names, arguments, strict=True)))
 
 
-def _told(strictly: bool, loosely: bool) -> str:
+def _outcome_word(strictly: bool, loosely: bool) -> str:
     return "strict" if strictly else "loose" if loosely else "broken"
 
 

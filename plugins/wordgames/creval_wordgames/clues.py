@@ -40,9 +40,9 @@ class ClueGiven:
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
-        return [self._one(item, context) for item in items]
+        return [self._score_sample(item, context) for item in items]
 
-    def _one(self, item: ScorerInput, context: Context) -> Score:
+    def _score_sample(self, item: ScorerInput, context: Context) -> Score:
         clue, number = str(item.value["clue"]), int(item.value["number"])
         own, others = item.doc["own"], item.doc["others"]
         legal = is_legal(clue, [*own, *others])
@@ -68,9 +68,9 @@ class ClueGuesses:
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
-        return [self._one(item) for item in items]
+        return [self._score_sample(item) for item in items]
 
-    def _one(self, item: ScorerInput) -> Score:
+    def _score_sample(self, item: ScorerInput) -> Score:
         number = int(item.doc["number"])
         own = {normal(word) for word in item.doc["own"]}
         board = own | {normal(word) for word in item.doc["others"]}

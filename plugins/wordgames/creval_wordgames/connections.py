@@ -53,13 +53,13 @@ class ConnectionsScore:
 
 def _scored(item: ScorerInput) -> Score:
     right = [frozenset(map(normal, group)) for group in puzzle_groups(item.doc)]
-    taken = _taken(item.value, frozenset().union(*right))
+    taken = _valid_groups(item.value, frozenset().union(*right))
     found = sum(group in taken for group in right)
     details = {"groups": [sorted(group) for group in reversed(taken)]}
     return Score({"groups_found": float(found), "solved": float(found == len(right))}, details)
 
 
-def _taken(value: Any, board: frozenset[str]) -> list[frozenset[str]]:
+def _valid_groups(value: Any, board: frozenset[str]) -> list[frozenset[str]]:
     taken: list[frozenset[str]] = []
     used: frozenset[str] = frozenset()
     for group in reversed(value if isinstance(value, list) else []):

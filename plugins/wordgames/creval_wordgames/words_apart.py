@@ -26,9 +26,9 @@ class ValidWords:
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
-        return [self._one(item) for item in items]
+        return [self._score_sample(item) for item in items]
 
-    def _one(self, item: ScorerInput) -> Score:
+    def _score_sample(self, item: ScorerInput) -> Score:
         named = [str(word).strip() for word in item.value][: self.words] if isinstance(item.value, list) else []
         given = {normal(word) for word in item.doc["given"]}
         valid = {normal(word) for word in named if word.replace("-", "").replace("'", "").isalpha()} - given

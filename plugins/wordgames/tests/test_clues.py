@@ -80,7 +80,7 @@ def test_clues_in_many_forms(text: str, clue: str, number: int) -> None:
 )
 def test_guesses_in_many_forms(text: str) -> None:
     item: Any = SimpleNamespace(doc=BOARDS[0], value=GuessedWords().parse(text).value)
-    assert ClueGuesses()._one(item).scores == {"share": 1, "all_right": 1}
+    assert ClueGuesses()._score_sample(item).scores == {"share": 1, "all_right": 1}
 
 
 @settings(max_examples=60, deadline=None)
@@ -180,4 +180,4 @@ def test_floor_and_best_play_over_the_encoder(tmp_path: Path) -> None:
 )
 def test_valid_words_by_hand(words: Any, valid: int) -> None:
     item: Any = SimpleNamespace(doc={"given": ["wave"]}, value=words)
-    assert ValidWords()._one(item).scores == {"valid_words": valid}
+    assert ValidWords()._score_sample(item).scores == {"valid_words": valid}

@@ -30,9 +30,9 @@ class Aut:
         objects = [str(item.doc["object"]).lower() for item in items]
         texts = [*objects, *(use for uses in given for use in uses)]
         lookup = Lookup(context.resource("embedding"), texts, phrases="any")
-        return [self._one(uses, thing, lookup) for uses, thing in zip(given, objects, strict=True)]
+        return [self._score_sample(uses, thing, lookup) for uses, thing in zip(given, objects, strict=True)]
 
-    def _one(self, uses: Sequence[str], thing: str, lookup: Lookup) -> Score:
+    def _score_sample(self, uses: Sequence[str], thing: str, lookup: Lookup) -> Score:
         known = [use for use in uses if use in lookup][: self.uses]
         details = {"uses": known, "no_vector": [use for use in uses if use not in lookup]}
         if thing not in lookup:

@@ -55,10 +55,10 @@ class Cdat:
             elif len(used) < self.words:
                 results.append(Score({}, details, failure=f"{len(used)} valid words, {self.words} needed"))
             else:
-                results.append(self._one(lookup, cue, known, details))
+                results.append(self._score_sample(lookup, cue, known, details))
         return results
 
-    def _one(self, lookup: Lookup, cue: str, known: Sequence[str], details: dict[str, object]) -> Score:
+    def _score_sample(self, lookup: Lookup, cue: str, known: Sequence[str], details: dict[str, object]) -> Score:
         rows = lookup.rows(known)
         cosines = rows @ lookup.rows([cue])[0]
         shift = 100.0 if self.appropriateness_scale == "shifted" else 0.0

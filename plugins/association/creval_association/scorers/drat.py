@@ -50,9 +50,9 @@ class Drat:
         embedding = context.resource("embedding")
         texts = [*self.pool, *(text for group in anchors for text in group)]
         lookup = Lookup(embedding, [*texts, *(word for each in kept for word in each.words)], phrases="all")
-        return [self._one(each, group, lookup) for each, group in zip(kept, anchors, strict=True)]
+        return [self._score_sample(each, group, lookup) for each, group in zip(kept, anchors, strict=True)]
 
-    def _one(self, kept: Kept, anchors: Sequence[str], lookup: Lookup) -> Score:
+    def _score_sample(self, kept: Kept, anchors: Sequence[str], lookup: Lookup) -> Score:
         if not kept.words:
             return Score({}, {"dropped": list(kept.dropped)}, failure="no valid word in the answer")
         gate = Gate(self.utility, self.quantile, self.pool)

@@ -60,9 +60,9 @@ class Pace:
             for item in items
         ]
         lookup = Lookup(embedding, [word.lower() for group in chains for chain in group for word in chain])
-        return [self._one(group, lookup, embedding) for group in chains]
+        return [self._score_sample(group, lookup, embedding) for group in chains]
 
-    def _one(self, chains: Sequence[list[str]], lookup: Lookup, embedding: Embedding) -> Score:
+    def _score_sample(self, chains: Sequence[list[str]], lookup: Lookup, embedding: Embedding) -> Score:
         distances: list[float] = []
         lengths: list[int] = []
         missing: list[str] = []

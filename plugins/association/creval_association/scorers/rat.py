@@ -23,9 +23,9 @@ class Rat:
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
-        return [self._one(item) for item in items]
+        return [self._score_sample(item) for item in items]
 
-    def _one(self, item: ScorerInput) -> Score:
+    def _score_sample(self, item: ScorerInput) -> Score:
         found = re.search(r"[a-zA-Z]+", str(item.value or ""))
         if found is None:
             return Score({}, failure="no word in the answer")

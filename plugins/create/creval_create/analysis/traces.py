@@ -50,15 +50,15 @@ async def explore(bench: Workbench, key: SampleKey, trace: str) -> Explored | No
 
     Return None if it fails or stays unreadable.
     """
-    named = await _asked(bench, key, "entities", trace, ("relation", "entities"))
-    linked = await _asked(bench, key, "triples", trace, ("triples",))
+    named = await _ask_model(bench, key, "entities", trace, ("relation", "entities"))
+    linked = await _ask_model(bench, key, "triples", trace, ("triples",))
     if named is None or linked is None:
         return None
     triples = [tuple(map(normal, triple)) for triple in linked["triples"] if _is_triple(triple)]
     return Explored(_names(named["relation"]), _names(named["entities"]), tuple((a, b, c) for a, b, c in triples))
 
 
-async def _asked(
+async def _ask_model(
     bench: Workbench, key: SampleKey, prompt: str, trace: str, keys: tuple[str, ...]
 ) -> dict[str, Any] | None:
     text = files("creval_create.analysis").joinpath("prompts", f"{prompt}.txt").read_text(encoding="utf-8")

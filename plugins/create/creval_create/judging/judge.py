@@ -67,7 +67,7 @@ class PathJudge:
         for _ in range(TRIES):
             reply = await self.context.ask(ROLE, messages, self.key)
             try:
-                return read(_whole(reply), len(path))
+                return read(_complete_text(reply), len(path))
             except UnreadableVerdictError as error:
                 reason = str(error)
                 self.context.unreadable(reply, reason)
@@ -77,7 +77,7 @@ class PathJudge:
         )
 
 
-def _whole(reply: Reply) -> str:
+def _complete_text(reply: Reply) -> str:
     """Return the text of a complete reply."""
     if reply.lack:
         raise UnreadableVerdictError(reply.lack)

@@ -23,7 +23,7 @@ _MARK = "Path:"
 
 
 @cache
-def _known() -> dict[Path, JudgedPath]:
+def _paths_by_identity() -> dict[Path, JudgedPath]:
     return {identity(made.path): made for made in judged_paths()}
 
 
@@ -44,7 +44,7 @@ class ShippedVerdicts:
         """Answer Prompt D.1 or D.2. Raises FatalModelError for a path that was not judged by hand."""
         asked = request.messages[-1].text
         path = _path_in(asked)
-        made = _known().get(identity(path)) if path else None
+        made = _paths_by_identity().get(identity(path)) if path else None
         if made is None:
             raise FatalModelError(
                 "create/shipped has verdicts on the hand-made paths of our own queries only, and this path is none",

@@ -114,7 +114,7 @@ def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
             following = _KEY.search(part, found.end())
             end = following.start() if following else len(part)
             work -= max(0, error.at - found.end()) + 200
-            yield UnreadPath(key, error.reason, _shown(part[found.start() : end]))
+            yield UnreadPath(key, error.reason, _shortened(part[found.start() : end]))
         found, after = following, end
     yield from _lost(part, after, len(part))
 
@@ -122,7 +122,7 @@ def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
 def _lost(part: str, start: int, end: int) -> Iterator[UnreadPath]:
     """Report paths without a number between numbered ones: their number is unknown."""
     for lost in _LOST.finditer(part, start, end):
-        yield UnreadPath("?", "has no number", _shown(part[lost.start() : end]))
+        yield UnreadPath("?", "has no number", _shortened(part[lost.start() : end]))
 
 
 def _entry(part: str, at: int) -> tuple[Any, int]:
@@ -154,7 +154,7 @@ def _listed(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
             if not (following and following.start() == found.end()):
                 count += 1
                 stop = following.start() if following else len(part)
-                yield UnreadPath(str(count), error.reason, _shown(part[found.start() : stop]))
+                yield UnreadPath(str(count), error.reason, _shortened(part[found.start() : stop]))
             found = following
         else:
             for path in paths:
@@ -184,6 +184,6 @@ def _probability(value: Any) -> float | None:
     return None
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

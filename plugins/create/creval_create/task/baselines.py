@@ -14,7 +14,7 @@ from creval_create.queries.own import judged_paths
 __all__ = ["DirectClaim", "OwnPaths", "SourcePath"]
 
 
-def _said(paths: Iterable[Path]) -> str:
+def _answer_text(paths: Iterable[Path]) -> str:
     numbered = {str(number): path for number, path in enumerate(paths, 1)}
     return f"<answer>{json.dumps(numbered, ensure_ascii=False)}</answer>"
 
@@ -36,7 +36,7 @@ class OwnPaths:
                 f"the query {turn.key.doc!r} has no hand-made paths",
                 fix="Floor and ceiling are made for our own twenty queries.",
             )
-        return _said(paths if len(turn.messages) == 1 else [])
+        return _answer_text(paths if len(turn.messages) == 1 else [])
 
 
 class DirectClaim:
@@ -45,7 +45,7 @@ class DirectClaim:
     def reply(self, turn: Turn) -> str:
         """Return the answer."""
         doc = turn.doc
-        return _said([((str(doc["entity_a"]), str(doc["rel_b"]), str(doc["entity_b"])),)])
+        return _answer_text([((str(doc["entity_a"]), str(doc["rel_b"]), str(doc["entity_b"])),)])
 
 
 class SourcePath:
@@ -58,10 +58,10 @@ class SourcePath:
         """Return the answer, an empty set if the query states no source path."""
         triples: list[Any] = [turn.doc.get(f"triple{number}_labels") for number in (1, 2, 3)]
         if not all(isinstance(triple, list | tuple) and len(triple) == 3 for triple in triples):
-            return _said([])
+            return _answer_text([])
         (head1, relation, tail1), (head2, _, tail2), last = triples
         if head1 == turn.doc["entity_a"]:
             path = ((head1, relation, tail1), (tail1, f"is {relation} of", head2), tuple(last))
         else:
             path = ((tail1, f"is {relation} of", head1), (head1, relation, tail2), tuple(last))
-        return _said([path])
+        return _answer_text([path])

@@ -20,9 +20,9 @@ class CreateCounts:
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
-        return [self._one(item) for item in items]
+        return [self._score_sample(item) for item in items]
 
-    def _one(self, item: ScorerInput) -> Score:
+    def _score_sample(self, item: ScorerInput) -> Score:
         scores = candidates(item).counts()
         tokens = [
             reply.usage.output_tokens

@@ -58,9 +58,9 @@ class CreativeUtility:
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
-        return [await self._one(item, context) for item in items]
+        return [await self._score_sample(item, context) for item in items]
 
-    async def _one(self, item: ScorerInput, context: Context) -> Score:
+    async def _score_sample(self, item: ScorerInput, context: Context) -> Score:
         found = candidates(item)
         wanted = sorted({place for rule in (self._rules.validity, *self._also) for place in found.valid(rule)})
         judge = PathJudge(context, item.key, self._strength_of)

@@ -174,11 +174,11 @@ class OptimalSearch:
 
     def _below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
         try:
-            return self._asked(truths, actions, bound, budget, only)
+            return self._search(truths, actions, bound, budget, only)
         except MemoryError:  # the machine has less than the limit allows
             raise OutOfBudget from None
 
-    def _asked(self, truths: int, actions: int, bound: float, budget: Budget, only: int) -> Answer:
+    def _search(self, truths: int, actions: int, bound: float, budget: Budget, only: int) -> Answer:
         if self._may_change:
             trial = Budget(budget.limits.within(_python_nodes(self.puzzle, SMALL)), budget.nodes, budget.started)
             try:

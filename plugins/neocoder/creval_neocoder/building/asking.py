@@ -46,20 +46,20 @@ class Asker:
 
     async def solve(self, thread: Sequence[Message]) -> Said:
         """Return the next answer in a thread. Raises ModelError, including ContextLengthError."""
-        return await self._said(SOLVER, thread, 0)
+        return await self._answer(SOLVER, thread, 0)
 
     async def ask(self, role: str, messages: Sequence[Message], key: SampleKey) -> Reply:
         """Return a role's reply to a question, from the first draw that was not unreadable."""
         question = tuple(message.text for message in messages)
         self._last = question
-        said = await self._said(role, messages, self._draws[question])
+        said = await self._answer(role, messages, self._draws[question])
         return Reply((Completion(said.text, said.finish_reason),))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Let the same question get a new answer."""
         self._draws[self._last] += 1
 
-    async def _said(self, role: str, messages: Sequence[Message], draw: int) -> Said:
+    async def _answer(self, role: str, messages: Sequence[Message], draw: int) -> Said:
         found = self._journal.find(role, messages, draw)
         if found is not None:
             return found

@@ -46,7 +46,7 @@ def detector(sample: int, seed: int, syntax: bool, **given: Any) -> None:
         solutions = [each for each in solutions if techniques_of(each[1])]
     chosen = random.Random(seed).sample(solutions, min(sample, len(solutions)))
     known = SEEN if syntax else frozenset(VOCABULARY)
-    found = [techniques_of(source) for _, source, _ in chosen] if syntax else _asked(chosen, given)
+    found = [techniques_of(source) for _, source, _ in chosen] if syntax else _detect_all(chosen, given)
     pairs = [
         (set(mine), set(names) & known) for mine, (*_, names) in zip(found, chosen, strict=True) if mine is not None
     ]
@@ -61,7 +61,7 @@ def detector(sample: int, seed: int, syntax: bool, **given: Any) -> None:
         click.echo(f"{len(chosen) - len(pairs)} lists of the augmenter could not be read and are left out", err=True)
 
 
-def _asked(chosen: Chosen, given: dict[str, Any]) -> list[tuple[str, ...] | None]:
+def _detect_all(chosen: Chosen, given: dict[str, Any]) -> list[tuple[str, ...] | None]:
     """Return the augmenter's techniques for each program; None if its lists are unreadable."""
     bench = open_workbench(given, addressed=AUGMENTER)
     context = bench.context(_TASK)

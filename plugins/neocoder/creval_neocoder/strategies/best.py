@@ -77,9 +77,9 @@ class PassAny:
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Run every program of every item."""
         judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
-        return list(await asyncio.gather(*(self._one(judge, item) for item in items)))
+        return list(await asyncio.gather(*(self._score_sample(judge, item) for item in items)))
 
-    async def _one(self, judge: Judge, item: ScorerInput) -> Score:
+    async def _score_sample(self, judge: Judge, item: ScorerInput) -> Score:
         programs = _programs(item)
         missing = {} if any(item.doc["sound"]) else {"correct_sound@5": NO_SOUND_CASE}
         if not programs:
@@ -121,9 +121,9 @@ class BestCreativity:
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Score the best program of each item."""
         judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
-        return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
+        return list(await asyncio.gather(*(self._score_sample(judge, item, context) for item in items)))
 
-    async def _one(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
+    async def _score_sample(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
         programs, missing = _programs(item), lacking(item.doc, self._released)
         if not programs:
             return Score({}, failure=_NO_PROGRAM, missing=missing)

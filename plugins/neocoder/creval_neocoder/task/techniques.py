@@ -110,9 +110,9 @@ class Creativity:
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Score programs, concurrently."""
         judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
-        return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
+        return list(await asyncio.gather(*(self._score_sample(judge, item, context) for item in items)))
 
-    async def _one(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
+    async def _score_sample(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
         missing = lacking(item.doc, self._released)
         if not item.values:
             return Score({}, missing=missing)

@@ -73,9 +73,9 @@ class ProgramTests:
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Run every program."""
         judge = Judge(context.resource("sandbox"), **self._settings)  # type: ignore[arg-type]
-        return list(await asyncio.gather(*(self._one(judge, item) for item in items)))
+        return list(await asyncio.gather(*(self._score_sample(judge, item) for item in items)))
 
-    async def _one(self, judge: Judge, item: ScorerInput) -> Score:
+    async def _score_sample(self, judge: Judge, item: ScorerInput) -> Score:
         missing = {} if any(item.doc["sound"]) else {"correct_sound": NO_SOUND_CASE}
         if not item.values:
             return Score({}, missing=missing)

@@ -42,9 +42,9 @@ class ChatEval:
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Judge one solution after the other."""
-        return [await self._one(item, context) for item in items]
+        return [await self._score_sample(item, context) for item in items]
 
-    async def _one(self, item: ScorerInput, context: Context) -> Score:
+    async def _score_sample(self, item: ScorerInput, context: Context) -> Score:
         questions = Questions(context, case_of(item, context))
         wording = Wording(context, item.doc, self._criteria)
 

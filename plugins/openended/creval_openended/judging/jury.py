@@ -44,9 +44,9 @@ class Jury:
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Judge one solution after the other."""
-        return [await self._one(item, context) for item in items]
+        return [await self._score_sample(item, context) for item in items]
 
-    async def _one(self, item: ScorerInput, context: Context) -> Score:
+    async def _score_sample(self, item: ScorerInput, context: Context) -> Score:
         case = case_of(item, context, self._settings.solution)
         questions = Questions(context, case)
         wording = Wording(context, item.doc, self._criteria, shifted=self._settings.focus == "shifted")

@@ -90,7 +90,7 @@ def _read(driver: ast.Module, data: ast.Module, end_token: str) -> Wording:
     most = _constant(data, "max_steps")
     before, after = _around_problem(data)
     call = next(node for node in _calls(driver, "extract_problem"))
-    made_before, made_after = _made(driver)
+    made_before, made_after = _around_step_number(driver)
     return {
         "full": "".join(_plain(_pieces(_assigned(driver, "inputstring")[0]), _LIMITS)),
         "full_before": before,
@@ -193,7 +193,7 @@ def _around_problem(data: ast.Module) -> tuple[str, str]:
     return parts[1][parts[1].index("Problem:") :], parts[2] + parts[3]
 
 
-def _made(driver: ast.Module) -> tuple[str, str]:
+def _around_step_number(driver: ast.Module) -> tuple[str, str]:
     """Return the text before and after the number of a previous step."""
     call = next(_calls(driver, "prev_steps.append"))
     match _pieces(call.args[0]):

@@ -32,7 +32,7 @@ class SameStep:
 
     def reply(self, turn: Turn) -> str | Completion:
         """Return the step; at first the full answer of two steps."""
-        return _said(_STEPS[turn.call % len(_STEPS)], 1.0) if _sampled(turn) else _FULL
+        return _completion(_STEPS[turn.call % len(_STEPS)], 1.0) if _sampled(turn) else _FULL
 
 
 class UnrelatedSteps:
@@ -44,7 +44,7 @@ class UnrelatedSteps:
             return _FULL
         step = _STEPS[(turn.call + turn.completion) % len(_STEPS)]
         again = turn.completion // len(_STEPS)
-        return _said(f"{step} Do so {again} times." if again else step, 1 / len(_STEPS))
+        return _completion(f"{step} Do so {again} times." if again else step, 1 / len(_STEPS))
 
 
 class WrittenSolution:
@@ -60,5 +60,5 @@ def _sampled(turn: Turn) -> bool:
     return any("STOP" in message.text for message in turn.messages)
 
 
-def _said(text: str, probability: float) -> Completion:
+def _completion(text: str, probability: float) -> Completion:
     return Completion(text, logprobs=(TokenLogprob(text, math.log(probability)),))

@@ -61,14 +61,17 @@ class Divergence:
         texts = [self._compared(step) for sample in steps for step in sample]
         labels = iter(await partition_all(texts, judge_by(context.resource("entailment"), self._rule)))
         return [
-            self._one(item, sample, [next(labels) for _ in sample]) for item, sample in zip(items, steps, strict=True)
+            self._score_sample(item, sample, [next(labels) for _ in sample])
+            for item, sample in zip(items, steps, strict=True)
         ]
 
     def _compared(self, step: Sequence[Candidate]) -> list[str]:
         """Return the candidates of a step as entailment sees them."""
         return [each.text if self._keep_label else without_label(each.text) for each in step]
 
-    def _one(self, item: ScorerInput, steps: Sequence[Sequence[Candidate]], labels: Sequence[list[int]]) -> Score:
+    def _score_sample(
+        self, item: ScorerInput, steps: Sequence[Sequence[Candidate]], labels: Sequence[list[int]]
+    ) -> Score:
         lost = dropped(item.outcome)
         if not steps:
             return Score({}, {"dropped": lost}, failure=_NO_STEP)

@@ -73,7 +73,7 @@ class JuryAgreement:
             rows += [row for name in labels.by for row in _annotator_rows(name, labels)]
         curves = {name: curve for name, some in by_judge.items() if (curve := threshold_accuracies(some, gold))}
         kappas = pairwise_kappas(labels)
-        notes = [*_NOTES, *_said(kappas, curves)]
+        notes = [*_NOTES, *_summary_lines(kappas, curves)]
         plot = _plot(curves) if curves else None
         output = finished("jury-agreement", "Judges and people", (COLUMNS, rows), notes, options, plot)
         if options.get("output") and kappas:
@@ -177,7 +177,9 @@ def _pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 
 
-def _said(kappas: Mapping[tuple[str, str], float | None], curves: Mapping[str, Mapping[float, float]]) -> Iterator[str]:
+def _summary_lines(
+    kappas: Mapping[tuple[str, str], float | None], curves: Mapping[str, Mapping[float, float]]
+) -> Iterator[str]:
     known = [kappa for kappa in kappas.values() if kappa is not None]
     if known:
         yield f"Kappa of pairs of annotators, mean over criteria and {len(known)} pairs: {fmean(known):.4f}."

@@ -65,7 +65,7 @@ def read_labels(file: Path | None, people: Iterable[Run], runs: Iterable[Run]) -
     by: dict[str, dict[Place, bool]] = defaultdict(dict)
     if file is not None:
         for number, row in enumerate(_rows(file), 1):
-            _put(by, row, f"{file}: row {number}")
+            _add_label(by, row, f"{file}: row {number}")
     for run in people:
         name = str(run.manifest["roles"].get("judge", run.model)).removeprefix("human/")
         for _, score in run.scored(None):
@@ -81,7 +81,7 @@ def read_labels(file: Path | None, people: Iterable[Run], runs: Iterable[Run]) -
     return Labels(dict(by))
 
 
-def _put(by: dict[str, dict[Place, bool]], row: Mapping[str, Any], where: str) -> None:
+def _add_label(by: dict[str, dict[Place, bool]], row: Mapping[str, Any], where: str) -> None:
     missing = next((name for name in ("doc", "criterion", "label") if row.get(name) in (None, "")), None)
     if missing:
         raise DataError(f"has no {missing!r}", where=where, fix="A row has doc, criterion and label (1 or 0).")

@@ -74,11 +74,11 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
 
     async def answer(request: web.Request) -> web.Response:
         payload = await _body(request)
-        return _taken(lambda: board.take(payload.get("view"), payload.get("value")))
+        return _respond(lambda: board.take(payload.get("view"), payload.get("value")))
 
     async def stop(request: web.Request) -> web.Response:
         payload = await _body(request)
-        return _taken(lambda: board.stop(payload.get("view")))
+        return _respond(lambda: board.stop(payload.get("view")))
 
     async def seen(request: web.Request) -> web.Response:
         await _body(request)
@@ -124,7 +124,7 @@ async def _body(request: web.Request) -> dict[str, Any]:
     return payload
 
 
-def _taken(take: Any) -> web.Response:
+def _respond(take: Any) -> web.Response:
     try:
         take()
     except Refused as refused:

@@ -59,9 +59,9 @@ class Code:
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Run the programs of every sample."""
-        return list(await asyncio.gather(*(self._one(item, context) for item in items)))
+        return list(await asyncio.gather(*(self._score_sample(item, context) for item in items)))
 
-    async def _one(self, item: ScorerInput, context: Context) -> Score:
+    async def _score_sample(self, item: ScorerInput, context: Context) -> Score:
         fault = self.doc_fault(item.doc)
         if fault is not None:
             return Score({}, failure=f"the doc cannot be scored: {fault}", errored=True)

@@ -126,7 +126,9 @@ def answers(subject: Subject, name: str) -> Iterator[str]:
         return
     instead = [entry[0] for entry in gold.answers] or [Said("")]  # the answers of a baseline are not in the example
     spoken = [
-        replace(gold, name=repr(text[:20]), baseline=None, answers=[_said(text, each) for each in instead], scores={})
+        replace(
+            gold, name=repr(text[:20]), baseline=None, answers=[_replacement(text, each) for each in instead], scores={}
+        )
         for text in SPOKEN
     ]
     played = replace(task, examples=spoken)
@@ -141,7 +143,7 @@ def _outcomes(subject: Subject, task: Task, gold_docs: int = GOLD_DOCS) -> Seque
     return asyncio.run(run_examples(task, subject.options(task), subject.plugins, gold_docs, dataset))
 
 
-def _said(text: str, instead: Said) -> Sequence[Said]:
+def _replacement(text: str, instead: Said) -> Sequence[Said]:
     """Return the text as an answer: one token with its log-probability, if the replaced answer has some."""
     return [Said(text, logprobs=None if instead.logprobs is None else [[text, 0.0, [[text, 0.0]]]])]
 

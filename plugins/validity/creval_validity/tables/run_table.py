@@ -81,7 +81,7 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
     notes += _same_task(scores, mixed_tasks)
     cells: dict[str, dict[str, float]] = {}
     for (model, column), same in _grouped(scores).items():
-        cells.setdefault(model, {})[column] = _one(model, column, same, repeated)
+        cells.setdefault(model, {})[column] = _single_value(model, column, same, repeated)
     if not cells:
         fix = "Name runs with scores; creval report RUN shows what is there."
         raise RunError("the runs hold no metric with a value", where=str(folders[0]), fix=fix)
@@ -142,7 +142,7 @@ def _grouped(scores: Sequence[_Score]) -> dict[tuple[str, str], list[_Score]]:
     return groups
 
 
-def _one(model: str, column: str, same: Sequence[_Score], repeated: Repeated) -> float:
+def _single_value(model: str, column: str, same: Sequence[_Score], repeated: Repeated) -> float:
     if len(same) == 1 or repeated == "last":
         return same[-1].value
     if repeated == "mean":

@@ -100,16 +100,16 @@ def _single_paths(found: Sequence[Nearest], least: int, query: str) -> Found:
     """Return the paths of one query, the most distinctive first; paths without any to compare with come last."""
     strong = [near for near in found if near.member.strength >= least]
     strong.sort(key=lambda near: -1.0 if near.distance is None else near.distance, reverse=True)
-    rows = [(*_path(near.member), _shown(near.path), near.distance, near.models) for near in strong]
+    rows = [(*_path(near.member), _path_text(near.path), near.distance, near.models) for near in strong]
     data = {"paths": [near.plain() for near in strong]}
     return Found("create-distinctiveness", f"CREATE, Table 7: {query}", _PATHS, rows, (), data)
 
 
 def _path(of: Member) -> Sequence[Any]:
-    return (of.model, of.task, _shown(of.path), of.strength)
+    return (of.model, of.task, _path_text(of.path), of.strength)
 
 
-def _shown(path: Path | None) -> str | None:
+def _path_text(path: Path | None) -> str | None:
     return None if path is None else ", ".join(f"({', '.join(triple)})" for triple in path)
 
 

@@ -24,7 +24,7 @@ def instances(run: Run, task: str, about: About) -> Iterator[dict[str, Any]]:
     model = model_info(run, "target", about)["id"]
     metrics = list(exported_metrics(run.result(task)))
     for sample, score in run.scored(task):
-        said = _said(sample, score)
+        said = _input_and_output(sample, score)
         for metric in metrics:
             value = _value(metric, score)
             if value is None or metric.get("condition") not in (None, sample.key.condition):
@@ -54,7 +54,7 @@ def _is_correct(metric: Mapping[str, Any], value: float) -> bool:
     return list(whole) == [0, 1] and metric["higher_is_better"] and value == 1
 
 
-def _said(sample: Sample, score: ScoreRecord) -> dict[str, Any]:
+def _input_and_output(sample: Sample, score: ScoreRecord) -> dict[str, Any]:
     calls = [call for call in sample.calls if call.role == "target"]
     first = calls[0].messages if calls else ()
     raw = "\n\n".join(str(message.get("content", "")) for message in first)

@@ -133,7 +133,7 @@ def _notes(pairs: Sequence[_Pair], models: Sequence[str], matched: Mapping[str, 
     return notes
 
 
-def _said(found: Correlation) -> str:
+def _panel_title(found: Correlation) -> str:
     """Return the title of a panel: r with its interval, and the number of models."""
     between = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
     return f"r = {found.r:.2f}{between}, n = {found.n}"
@@ -153,7 +153,7 @@ def _plot(pairs: Sequence[_Pair], base: Path) -> list[Path]:
             for model, (ours, theirs) in pair.points.items():
                 name = model.rpartition("/")[2]
                 axis.annotate(name, (theirs, ours), xytext=(3, 3), textcoords="offset points", fontsize=6)
-            axis.set_title(f"{pair.task}\n{_said(pair.found)}", fontsize=9)
+            axis.set_title(f"{pair.task}\n{_panel_title(pair.found)}", fontsize=9)
             axis.set_xlabel(pair.benchmark)
             axis.set_ylabel(pair.measure.replace("_", " "))
         for axis in axes[len(shown) :]:
