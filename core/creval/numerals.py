@@ -230,7 +230,7 @@ def read_numeral(text: str, comma: bool = False) -> Numeral:
     rest = plain[before.end() :]
     if len(signs) > 1 or not rest:
         raise wrong
-    for end in _ends(rest):
+    for end in _number_ends(rest):
         value = _value(rest[:end], comma, whole=True)
         if value is None:
             continue
@@ -256,7 +256,7 @@ def _unwrapped(text: str) -> str:
         text = shorter
 
 
-def _ends(text: str) -> Iterator[int]:
+def _number_ends(text: str) -> Iterator[int]:
     """Yield the positions at which a number at the beginning of a text may end, longest first."""
     match = re.match(rf"[0-9.,'_/{THIN}{SLASH}{JOIN} ^eE×xX*+-]{{1,{4 * MAX_DIGITS}}}", text)
     if match is None:

@@ -91,7 +91,7 @@ class PackedTexts(Sequence[str]):
         if number >= 0:
             return number
         number = len(self._ends) - 1
-        self._note(text)
+        self._append_text(text)
         self._slots[place] = number
         if 3 * number > 2 * self._mask:
             self._grow()
@@ -99,7 +99,7 @@ class PackedTexts(Sequence[str]):
 
     def append(self, text: str) -> None:
         """Add a text without checking whether it exists; `settle` checks. Until then it is not found."""
-        self._note(text)
+        self._append_text(text)
         self._hashes.append(hash(text))
 
     def settle(self) -> list[tuple[int, int]]:
@@ -163,7 +163,7 @@ class PackedTexts(Sequence[str]):
         )
         return np.argsort(table)
 
-    def _note(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         encoded = text.encode("utf-8", "surrogatepass")
         self._rising = self._rising and encoded >= self._last
         self._last = encoded

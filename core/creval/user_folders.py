@@ -40,20 +40,20 @@ class State:
 
     def key(self, make: bool) -> bytes | None:
         """Return the key of this installation, or None; with `make` a missing key is created."""
-        found = self._read("key")
+        found = self._read_file("key")
         if found is None and make and self._write("key", secrets.token_bytes(_KEY_BYTES)):
-            found = self._read("key")  # another process may have been first
+            found = self._read_file("key")  # another process may have been first
         return found if found is not None and len(found) == _KEY_BYTES else None
 
     def knows(self, digest: str) -> bool:
         """Whether this digest was trusted."""
-        return self._read(f"trusted/{digest}") is not None
+        return self._read_file(f"trusted/{digest}") is not None
 
     def trust(self, digest: str, about: str) -> bool:
         """Record that a digest is trusted; `about` is for people who read the file. Return whether that worked."""
         return self.knows(digest) or self._write(f"trusted/{digest}", about.encode("utf-8", "backslashreplace"))
 
-    def _read(self, name: str) -> bytes | None:
+    def _read_file(self, name: str) -> bytes | None:
         path = self.folder / name
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -94,7 +94,7 @@ def invoke(arguments: Sequence[str]) -> int:
                 import traceback
 
                 traceback.print_exc()
-            _complain(f"{_shown(error.filename)}: {error.strerror or error}\nName another path, or fix this one.")
+            _complain(f"{_shortened(error.filename)}: {error.strerror or error}\nName another path, or fix this one.")
             return UsageError.exit_code
         _leave_output()
         _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has written is in its folder.")
@@ -124,7 +124,7 @@ def _reader_gone() -> int:
     return 0
 
 
-def _shown(name: object) -> str:
+def _shortened(name: object) -> str:
     """Return a file's name, cut if it is too long to be one."""
     text = os.fsdecode(name) if isinstance(name, bytes) else str(name)
     return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."

@@ -85,7 +85,7 @@ def _complain(result: RunResult, share: float) -> None:
     for task in faulty:
         errored, listed = task["counts"]["errored"], len(task["first_errors"])
         first = f"; the first {listed}" if listed < errored else ""
-        click.echo(visible(f"  {task['task']}: {_samples(errored)} errored{_lacking(task)}{first}:"), err=True)
+        click.echo(visible(f"  {task['task']}: {_samples(errored)} errored{_missing_counts(task)}{first}:"), err=True)
         for reason, names in _by_reason(task["first_errors"]).items():
             which = names[0] if len(names) == 1 else f"{_samples(len(names))} ({', '.join(names)})"
             head, *rest = visible(f"{which}: {reason}", LONGEST).splitlines()
@@ -99,7 +99,7 @@ def _counted_in(task: Mapping[str, Any]) -> list[str]:
     return [name for counts, names in groups if counts["errored"] < task["counts"]["errored"] for name in names]
 
 
-def _lacking(task: Mapping[str, Any]) -> str:
+def _missing_counts(task: Mapping[str, Any]) -> str:
     """Return in which metrics errored samples are missing, if not in all."""
     if not _counted_in(task):
         return ""

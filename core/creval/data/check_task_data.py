@@ -83,7 +83,7 @@ def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
     """Return a problem for every scorer that cannot use the values of its reading's parsers (if both declare kinds)."""
     found = {name: [registry.find("parser", ref.name) for ref in chain] for name, chain in task.chains.items()}
     kinds = {
-        name: _given(
+        name: _value_kinds(
             [part.parser_traits(ref.parameters) for part, ref in zip(parts, task.chains[name], strict=True) if part]
         )
         for name, parts in found.items()
@@ -103,7 +103,7 @@ def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
     return problems
 
 
-def _given(parsers: Sequence[ParserTraits]) -> set[str]:
+def _value_kinds(parsers: Sequence[ParserTraits]) -> set[str]:
     """Return the kinds of values of a parser chain (empty: any): those of the last parser of each alternative."""
     starts = [place for place, parser in enumerate(parsers) if not parser.refines]
     refining = [place for place in range(len(parsers)) if place not in starts]

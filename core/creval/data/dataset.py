@@ -301,7 +301,7 @@ class _Scan:
                 continue
             try:
                 self._readable += 1
-                doc_id, fields, line = self._read(row, index)
+                doc_id, fields, line = self._read_doc(row, index)
             except ValueError as error:
                 self._faults.append((index, f"{rows.where(index)}: {error}"))
                 continue
@@ -325,14 +325,14 @@ class _Scan:
         if not self.ids:
             raise DataError("the dataset holds no docs", where=rows.origin)
 
-    def _read(self, row: Row, index: int) -> tuple[str, Mapping[str, Any], bytes]:
+    def _read_doc(self, row: Row, index: int) -> tuple[str, Mapping[str, Any], bytes]:
         doc_id, fields = self._dataset.content(row, index)
         try:
             return doc_id, fields, _canonical(doc_id, fields)
         except ValueError as error:
             if "Out of range float" not in str(error) or not self._dataset.expect_infinite():
                 raise
-        return self._read(row, index)
+        return self._read_doc(row, index)
 
     def _note_fields(self, fields: Mapping[str, Any]) -> None:
         if self.common is None:

@@ -50,7 +50,7 @@ class RowFilter:
                 what = f"`where` names the field {name!r}, which the data do not have; they have {names_of(row)}"
                 fix = f"Did you mean {near[0]!r}?" if near else "Correct `where` under `dataset`."
                 raise DataError(what, where=self._origin, fix=fix) from None
-            if not all(self._holds(name, value, rule, wanted) for rule, wanted in rules):
+            if not all(self._is_met(name, value, rule, wanted) for rule, wanted in rules):
                 return False
         return True
 
@@ -60,7 +60,7 @@ class RowFilter:
             for rule, wanted in rules:
                 yield from ((name, each) for each in wanted if isinstance(each, str)) if rule == "in" else ()
 
-    def _holds(self, name: str, value: Any, rule: str, wanted: Any) -> bool:
+    def _is_met(self, name: str, value: Any, rule: str, wanted: Any) -> bool:
         if rule in ("in", "not_in"):
             return any(_equal(value, each) for each in wanted) == (rule == "in")
         value = _as(value, wanted)
@@ -169,7 +169,7 @@ class SelectedRows:
             fix = f"Did you mean {near[0]!r}?" if near else f"Correct `{key}` under `dataset`."
             raise DataError(what, where=self.origin, fix=fix)
 
-    def _cut(self, row: Row) -> Row:
+    def _selected_columns(self, row: Row) -> Row:
         if self._columns is None:
             return row
         fields = row.fields if isinstance(row, Doc) else row
@@ -184,14 +184,14 @@ class SelectedRows:
         wanted = next(chosen, None)
         for index, row in enumerate(self._rows):
             if index == wanted:
-                yield row if isinstance(row, MalformedRow) else self._cut(row)
+                yield row if isinstance(row, MalformedRow) else self._selected_columns(row)
                 wanted = next(chosen, None)
             if wanted is None:
                 return
 
     def row(self, index: int) -> Row:
         """Return one row."""
-        return self._cut(self._rows.row(self._places[index]))
+        return self._selected_columns(self._rows.row(self._places[index]))
 
     def where(self, index: int) -> str:
         """Return the place of a row."""

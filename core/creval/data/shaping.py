@@ -61,11 +61,11 @@ def _mapped(row: Mapping[str, Any], ref: FieldRef) -> Any:
     assert ref.source is not None
     value = field_at(row, ref.source)
     if isinstance(value, list) and not ref.find_all and ref.split is None:
-        return [_made(member, ref) for member in value]
-    return _made(value, ref)
+        return [_converted(member, ref) for member in value]
+    return _converted(value, ref)
 
 
-def _made(value: Any, ref: FieldRef) -> Any:
+def _converted(value: Any, ref: FieldRef) -> Any:
     """Return the value after extraction, replacement, splitting and conversion to a number, in this order."""
     assert ref.source is not None
     if ref.pattern is not None:
@@ -218,7 +218,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
     shuffled by seed and doc id alone, so it is the same on every machine, whatever other docs there are. Raises
     ValueError with the fault.
     """
-    given = _given(fields, ref)
+    given = _choice_texts(fields, ref)
     texts = [text for text in given if text is not None]
     if not 2 <= len(texts) <= _MOST:
         raise ValueError(f"{there_are(len(texts), 'choices')}; 2 to {_MOST} can be asked about")
@@ -248,7 +248,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
     }
 
 
-def _given(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str | None]:
+def _choice_texts(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str | None]:
     """Return the texts of the choices, with None for an empty one, which is not a choice."""
     if isinstance(ref.source, str):
         return [None if each is None else str(each) for each in _list(fields, ref.source, "choices")]

@@ -66,7 +66,7 @@ class _OffsetRows:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def _note(self, start: int, end: int, line: int) -> None:
+    def _add_position(self, start: int, end: int, line: int) -> None:
         passed = line - len(self._starts)
         if not self._passed or self._passed[-1][1] != passed:
             self._passed.append((len(self._starts), passed))
@@ -77,7 +77,7 @@ class _OffsetRows:
         """Return the number of a row's first line, from 1."""
         return index + self._passed[bisect_right(self._passed, (index, sys.maxsize)) - 1][1]
 
-    def _read(self, index: int) -> bytes:
+    def _read_bytes(self, index: int) -> bytes:
         if self._handle is None:
             raise DataError("the dataset is closed", where=self.origin)
         return os.pread(self._handle, self._lengths[index], self._starts[index])
@@ -131,7 +131,7 @@ class JsonLinesRows(_OffsetRows):
                 yield self._parse(line, index) if quick is None else quick
 
     def row(self, index: int) -> Row:
-        found = self._parse(self._read(index), index)
+        found = self._parse(self._read_bytes(index), index)
         if isinstance(found, MalformedRow):
             raise DataError(f"{found.reason}: the file has changed since it was opened", where=found.where)
         return found
@@ -198,7 +198,7 @@ class CsvRows(_OffsetRows):
             start, line = lines.position, lines.number + 1
             for cells in reader:
                 if cells:
-                    self._note(start, lines.position, line)
+                    self._add_position(start, lines.position, line)
                     if len(cells) != len(self._columns):
                         found = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                         self._faults[len(self) - 1] = f"the row has {found}, the header {len(self._columns)}"
@@ -222,7 +222,7 @@ class CsvRows(_OffsetRows):
             yield MalformedRow(fault, self.where(index)) if fault else self.row(index)
 
     def row(self, index: int) -> Row:
-        text = self._read(index).decode("utf-8")
+        text = self._read_bytes(index).decode("utf-8")
         cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True), [])
         if len(cells) != len(self._columns):
             raise DataError("the file has changed since it was opened", where=self.where(index))

@@ -111,7 +111,9 @@ def run_new(
             folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
             context = RunContext(setup, plans, RunRequest(manifest["requested"], roles, asks_people(model)))
-            return RunSteps(folder, manifest, Execution(context, executor), watcher, _kept(folder, plans)).whole()
+            return RunSteps(
+                folder, manifest, Execution(context, executor), watcher, _resume_states(folder, plans)
+            ).whole()
         except Exception as error:  # not after an interruption: such a run can be resumed
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose fix says so
                 folder.forget([plan.task.name for plan in plans])
@@ -160,7 +162,7 @@ def resume(
         named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
         plans = shared_as_before(open_plans(named, options, plugins, new=False, people=people), manifest)
         _check_unchanged(manifest, plans, path)
-        kept, spending = _kept(folder, plans), Spending()
+        kept, spending = _resume_states(folder, plans), Spending()
         for each in kept.values():
             each.load()
             spending.join(each.samples.summary.spending)
@@ -201,7 +203,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
         plans = open_plans(named, options, plugins, people=people)
         plans = with_task_files(plans, how.task_files, options, plugins)
-        plans = shared_as_before([_as_asked(plan, manifest, path) for plan in plans], manifest)
+        plans = shared_as_before([_recorded_plan(plan, manifest, path) for plan in plans], manifest)
         for name in how.tasks:
             plans = _with_task(name, plans, (manifest, options, plugins), path)
         if how.tasks and own:
@@ -214,7 +216,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         if setup.models.batching is not None:
             setup.models.batching.resume_command = score_command(path, manifest, how.words())
         request = RunRequest(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
-        kept = _kept(folder, plans, anew=True)
+        kept = _resume_states(folder, plans, anew=True)
         execution = Execution(RunContext(setup, plans, request), executor)
         return RunSteps(folder, manifest, execution, watcher, kept).scored_again()
 
@@ -262,7 +264,9 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
     return executor
 
 
-def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, ResumeState[ResumableTally]]:
+def _resume_states(
+    folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False
+) -> dict[str, ResumeState[ResumableTally]]:
     """Return the state of each task, not read yet; with `anew` its scores are stored next to the old ones."""
     return {
         plan.task.name: ResumeState(
@@ -296,7 +300,7 @@ def _address(stored: str | None, given: str | None, path: Path) -> str | None:
     return stored
 
 
-def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPlan:
+def _recorded_plan(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPlan:
     """Return a plan with the docs and repeats of the run. Raises RunError if the run's questions were others."""
     old = next((task for task in manifest["tasks"] if task["task"] == plan.task.name), None)
     if old is None:

@@ -144,9 +144,9 @@ class Setup:
             for part in self.scoring(task).scorers:
                 getattr(part.scorer, "check_roles", _no_check)(self.contexts[task.name])
             for metric in task.metrics:
-                _made(self.plugins.registry.get("aggregation", metric.aggregate.name), metric.aggregate)
+                _build(self.plugins.registry.get("aggregation", metric.aggregate.name), metric.aggregate)
             if provider == "baseline":
-                _made(self.plugins.registry.get("baseline", task.baselines[which].name), task.baselines[which])
+                _build(self.plugins.registry.get("baseline", task.baselines[which].name), task.baselines[which])
         except CrevalError:
             raise
         except (Exception, SystemExit) as error:
@@ -206,7 +206,7 @@ def _own_tags(task: Task) -> frozenset[str]:
     return prompts.union(*parsers, tags_in_parameters(task.protocol.parameters))
 
 
-def _made(component: Component, ref: ComponentRef) -> Any:
+def _build(component: Component, ref: ComponentRef) -> Any:
     return component.load()(**ref.parameters)
 
 

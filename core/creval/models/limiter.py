@@ -115,7 +115,7 @@ class AdaptiveLimiter:
         if self._waiting or not self._free():
             probe = await self._wait()
         else:
-            probe = self._hand_out()
+            probe = self._take_slot()
         slot = Slot(self._round, probe)
         if self.within is not None:
             try:
@@ -207,15 +207,15 @@ class AdaptiveLimiter:
     def _paused(self) -> bool:
         return self._pause_until > 0 and self._clock.now() < self._pause_until
 
-    def _hand_out(self) -> bool:
+    def _take_slot(self) -> bool:
         """Take a slot; return whether it is a probe's."""
         self._in_flight += 1
         self._probe_out = self._refusing_since is not None
         if self._probe_out:
-            self._taking = asyncio.get_running_loop().create_task(self._take())
+            self._taking = asyncio.get_running_loop().create_task(self._accept_probe())
         return self._probe_out
 
-    async def _take(self) -> None:
+    async def _accept_probe(self) -> None:
         """Admit other calls if a probe is not refused for a while."""
         await self._clock.sleep(_TAKEN_AFTER)
         if self._probe_out:
@@ -243,7 +243,7 @@ class AdaptiveLimiter:
         while self._waiting and self._free():
             waiter = self._waiting.popleft()
             if not waiter.done():
-                waiter.set_result(self._hand_out())
+                waiter.set_result(self._take_slot())
         if self._waiting and self._paused() and (self._pauser is None or self._pauser.done()):
             self._pauser = asyncio.get_running_loop().create_task(self._end_of_pause())
 

@@ -307,7 +307,7 @@ class Model:
         pause = 0.0
         try:
             if self._closed is not None:
-                raise _again(self._closed)
+                raise _closed_error(self._closed)
             self._tally.tries += 1
             reply = self._priced(await self._provided(request))
             answered = True
@@ -391,7 +391,7 @@ def _may_be_empty(request: GenerateRequest) -> bool:
     return bool(request.messages) and request.messages[-1].role == "assistant"
 
 
-def _again(error: FatalModelError) -> FatalModelError:
+def _closed_error(error: FatalModelError) -> FatalModelError:
     """Return the error that closed the model, for a further call."""
     return FatalModelError(error.what, where=error.where, fix=error.fix, http_status=error.http_status, closed=True)
 

@@ -127,7 +127,7 @@ class ParserChain:
         if len(text) > MAX_CHARACTERS:
             return Parsed.failure(f"the answer has {len(text)} characters; at most {MAX_CHARACTERS} are read")
         shown = without_unseen(text)
-        parsed = self._first(shown)
+        parsed = self._first_success(shown)
         if not parsed.ok:
             return parsed
         value = value_without_unseen(parsed.value)  # an escape in JSON may introduce some
@@ -136,7 +136,7 @@ class ParserChain:
             return parsed
         return replace(parsed, value=value, route=f"{_UNSEEN}{parsed.route}")
 
-    def _first(self, text: str) -> Parsed:
+    def _first_success(self, text: str) -> Parsed:
         """Try the alternatives until one succeeds."""
         reasons: list[str] = []
         json_failed = False

@@ -134,7 +134,7 @@ class Choice(Extractor):
             if (option.strip(_AROUND).casefold() or text.strip()) == (bare or option):
                 return Parsed(option, route="choice")
         text = _WRAPPER.sub(r"\1", text)
-        for named in (self._announced(text), self._first(text)):
+        for named in (self._announced(text), self._leading_option(text)):
             if named is not None and len(named.options) == 1:
                 return Parsed(named.options[0], route=named.route)
             if named is not None:
@@ -153,7 +153,7 @@ class Choice(Extractor):
 
     def _boxed(self, text: str) -> Iterator[_Named]:
         for start, end, content in boxed_spans(text):
-            if named := self._at(text[content : end - 1].replace("\\ ", " "), 0):
+            if named := self._option_at(text[content : end - 1].replace("\\ ", " "), 0):
                 yield named._replace(at=start)
 
     def _cued(self, text: str) -> Iterator[_Named]:
@@ -161,15 +161,15 @@ class Choice(Extractor):
             if _is_negated(text, cue.start()) or text[max(0, cue.start() - 2) : cue.start()] == "</":
                 continue
             for start in self._links(text, cue):
-                if named := self._at(text, start):
+                if named := self._option_at(text, start):
                     yield named._replace(at=start)
                     break
         for tag in deque(_TAG.finditer(text), _MOST_CUES):
-            if named := self._at(text, tag.end()):
+            if named := self._option_at(text, tag.end()):
                 yield named._replace(at=tag.end())
         for verb in deque(_CHOOSE.finditer(text), _MOST_CUES):
             negated = _NEGATION.search(text[max(0, verb.start() - 20) : verb.start()])
-            if not negated and (named := self._at(text, verb.end())):
+            if not negated and (named := self._option_at(text, verb.end())):
                 yield named._replace(at=verb.end())
 
     def _links(self, text: str, cue: re.Match[str]) -> Iterator[int]:
@@ -204,7 +204,7 @@ class Choice(Extractor):
 
     # --- what a place names -----------------------------------------------------------------------------
 
-    def _at(self, text: str, start: int) -> _Named | None:
+    def _option_at(self, text: str, start: int) -> _Named | None:
         """Return the option or options that a text names at a place; None if it begins with something else."""
         at = _skip(text, start)
         while True:
@@ -261,7 +261,7 @@ class Choice(Extractor):
 
     # --- what the answer begins with, and what it names at all ----------------------------------------------
 
-    def _first(self, text: str) -> _Named | None:
+    def _leading_option(self, text: str) -> _Named | None:
         """Return the option with a mark or line break that an answer begins with; None if it lists all options."""
         at = _skip(text, len(text) - len(text.lstrip()))
         label = self._label.match(text, at)

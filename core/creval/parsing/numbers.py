@@ -58,7 +58,7 @@ class LastNumber(Extractor):
             return refused()
         comma = self.decimal == "comma"
         try:
-            found = _last(text, comma)
+            found = _last_number(text, comma)
         except ValueError as error:
             return Parsed.failure(str(error))
         if found is None:
@@ -66,7 +66,7 @@ class LastNumber(Extractor):
         return Parsed(number_of(found.value), route="last_number/percent" if found.unit == "%" else "last_number")
 
 
-def _last(text: str, comma: bool) -> Numeral | None:
+def _last_number(text: str, comma: bool) -> Numeral | None:
     """Return the number that ends last. Raises ValueError if it cannot be read as a whole."""
     if not _HAS_DIGIT.search(text):
         return None

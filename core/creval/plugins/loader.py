@@ -114,7 +114,7 @@ def load_plugins(limit: Sequence[str] | None = None, path: Sequence[str] | None 
     """
     core_version = installed_version("creval", path) or installed_version("creval") or _own_version()
     distributions = tuple(find_distributions(path))
-    found = _load(distributions, _wanted(limit, distributions), core_version)
+    found = _load(distributions, _chosen_names(limit, distributions), core_version)
     if found.failures:
         _load.cache_clear()  # what failed is tried again
     return found
@@ -159,7 +159,7 @@ def _own_version() -> str:
         return "0"
 
 
-def _wanted(limit: Sequence[str] | None, distributions: Sequence[Distribution]) -> frozenset[str] | None:
+def _chosen_names(limit: Sequence[str] | None, distributions: Sequence[Distribution]) -> frozenset[str] | None:
     where = None
     if limit is None:
         variable = os.environ.get(_LIMIT_VARIABLE)

@@ -34,7 +34,7 @@ class MetricChoice(NamedTuple):
         if self.tasks and not {task["task"], task.get("qualified")} & set(self.tasks):
             return []
         if self.metrics:
-            return [one for one in metrics if {one["name"], _plain(one["name"])} & set(self.metrics)]
+            return [one for one in metrics if {one["name"], _without_condition(one["name"])} & set(self.metrics)]
         names = {one["name"] for one in metrics if one["primary"]}
         if self.every or not names:
             return metrics
@@ -42,7 +42,7 @@ class MetricChoice(NamedTuple):
         return [one for one in metrics if one["primary"] or ("by" in one and one["name"].startswith(own))]
 
 
-def _plain(name: str) -> str:
+def _without_condition(name: str) -> str:
     return name.partition("[")[0]
 
 
@@ -53,7 +53,7 @@ def chosen(results: Sequence[RunResult], choice: MetricChoice) -> tuple[list[Run
     """
     _check(choice.tasks, "task", [name for each in results for name in _task_names(each)])
     every = [str(one["name"]) for each in results for task in _entries(each) for one in task["metrics"]]
-    _check(choice.metrics, "metric", [*every, *map(_plain, every)])
+    _check(choice.metrics, "metric", [*every, *map(_without_condition, every)])
     shown, left = [], set()
     for result in results:
         tasks = []

@@ -111,12 +111,12 @@ def cut(text: str, most: int) -> str:
 def _narrowest(texts: Sequence[Text]) -> int:
     """Return the least width of a column that breaks neither words nor intervals."""
     return max(
-        (max(map(cell_len, _whole(text.plain)), default=0) for text in texts),
+        (max(map(cell_len, _unbroken_parts(text.plain)), default=0) for text in texts),
         default=0,
     )
 
 
-def _whole(text: str) -> Sequence[str]:
+def _unbroken_parts(text: str) -> Sequence[str]:
     """Return the parts of a text that stay on one line; an interval is one part."""
     return [text] if _INTERVAL.fullmatch(text) else text.split()
 

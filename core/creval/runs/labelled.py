@@ -43,7 +43,7 @@ def people_notes(scores: Sequence[str], labelled: Mapping[str, Any], instruments
     """Return a note on the scores whose judge was not compared with people, and one for each score that was."""
     known = {score: labelled[score] for score in scores if _measured(labelled.get(score), instruments)}
     unknown = [score for score in scores if score not in known]
-    notes = [f"{score}: people and judge agree on {_said(found)}" for score, found in known.items()]
+    notes = [f"{score}: people and judge agree on {_agreement_text(found)}" for score, found in known.items()]
     if unknown:
         notes.append(
             f"{WARNING}the judge of {', '.join(unknown)} was not compared with people on {_LEAST} answers of "
@@ -62,6 +62,6 @@ def _enough(n: Any) -> bool:
     return isinstance(n, int) and n >= _LEAST
 
 
-def _said(found: Mapping[str, Any]) -> str:
+def _agreement_text(found: Mapping[str, Any]) -> str:
     numbers = [f"{name} {found[name]:.3f}" for name in ("kappa", "spearman") if isinstance(found.get(name), float)]
     return f"{found['n']} answers with labels: {', '.join(numbers) or 'no number is defined'}"

@@ -160,11 +160,11 @@ class Run:
 
     def result(self, task: str) -> Mapping[str, Any]:
         """Return the part of `results` about one task. Raises UnknownNameError, RunError."""
-        self._asked(task)
+        self._task_entry(task)
         for result in self.results["tasks"]:
             if result["task"] == task:
                 return dict(result)
-        raise RunError(f"there are no results of {task!r}", where=str(self.folder), fix=self._again())
+        raise RunError(f"there are no results of {task!r}", where=str(self.folder), fix=self._repair_command())
 
     def need_ended(self) -> None:
         """Raise RunError if the run is not finished, as numbers over it would only cover a part of it."""
@@ -223,9 +223,9 @@ class Run:
                     yield self._sample(sample), scores.pop(sample.key)[1]
             for line, score in scores.values():
                 raise RunError(
-                    f"a score of {_said(score.key)}, of which there is no sample",
+                    f"a score of {_sample_label(score.key)}, of which there is no sample",
                     where=f"{path}:{line}",
-                    fix=self._again(),
+                    fix=self._repair_command(),
                 )
 
     def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
@@ -291,14 +291,14 @@ class Run:
     def _names(self, task: str | None) -> Sequence[str]:
         if task is None:
             return self.tasks
-        self._asked(task)
+        self._task_entry(task)
         return [task]
 
     def _qualified(self, task: str) -> str:
         """Return the name that distinguishes a task from another plugin's with the same short name."""
-        return str(self._asked(task)["qualified"])
+        return str(self._task_entry(task)["qualified"])
 
-    def _asked(self, task: str) -> Mapping[str, Any]:
+    def _task_entry(self, task: str) -> Mapping[str, Any]:
         for entry in self.manifest["tasks"]:
             if entry["task"] == task:
                 return dict(entry)
@@ -306,7 +306,7 @@ class Run:
 
     def _rows(self, task: str, path: Path, read: Callable[[Mapping[str, Any]], Row]) -> Iterator[tuple[int, Row]]:
         """Yield line number and row, each checked; at the end, check whether a finished run has lost rows."""
-        entry = self._asked(task)
+        entry = self._task_entry(task)
         conditions = {str(condition["name"]) for condition in entry["conditions"]}
         seen = DoneKeys()
         for line, record in numbered_lines(path):
@@ -316,9 +316,9 @@ class Run:
                 raise self._fault(f"a damaged row ({error!r})", path, line) from error
             key = row.key
             if key.task != task or key.condition not in conditions or not 0 <= key.repeat < int(entry["repeats"]):
-                raise self._fault(f"a row of {_said(key)}, which this run does not have", path, line)
+                raise self._fault(f"a row of {_sample_label(key)}, which this run does not have", path, line)
             if key in seen:
-                raise self._fault(f"a second row of {_said(key)}", path, line)
+                raise self._fault(f"a second row of {_sample_label(key)}", path, line)
             seen.add(key)
             yield line, row
         self._check_lost(entry, path, len(seen))
@@ -334,13 +334,13 @@ class Run:
             return
         made = planned - int(self.result(str(entry["task"]))["counts"]["skipped"])
         if found < made:
-            raise RunError(f"{made - found} of {made} rows are lost", where=str(path), fix=self._again())
+            raise RunError(f"{made - found} of {made} rows are lost", where=str(path), fix=self._repair_command())
 
     def _fault(self, what: str, path: Path, line: int) -> RunError:
         fix = f"Remove the line, then: {self.resume_command}"
         return RunError(what, where=f"{path}:{line}", fix=fix)
 
-    def _again(self) -> str:
+    def _repair_command(self) -> str:
         return self._files.to_finish("Repair the run first")
 
     def _unfinished(self, what: str) -> RunError:
@@ -416,7 +416,7 @@ def _need(name: str, value: object, kind: type) -> None:
         raise ValueError(f"{name} is no {kind.__name__}")
 
 
-def _said(key: SampleKey) -> str:
+def _sample_label(key: SampleKey) -> str:
     return f"doc {key.doc!r} of {key.task}, condition {key.condition}, repeat {key.repeat}"
 
 

@@ -23,7 +23,7 @@ def resume_command(folder: Path, manifest: Mapping[str, Any] | None = None, also
     It allows programs to run if the run was allowed to, has a placeholder for an address that is not stored completely,
     and is `creval play` for a run of a person.
     """
-    about = _read(folder) if manifest is None else manifest
+    about = _read_manifest(folder) if manifest is None else manifest
     options = about.get("options", {})
     address = options.get("base_url") or ""
     given = ["--base-url", shlex.quote(address)] if HIDDEN in address else []
@@ -35,7 +35,7 @@ def resume_command(folder: Path, manifest: Mapping[str, Any] | None = None, also
 
 def score_command(folder: Path, manifest: Mapping[str, Any] | None = None, also: str = "") -> str:
     """Return the command that scores the saved answers of a run again; see `resume_command`."""
-    about = _read(folder) if manifest is None else manifest
+    about = _read_manifest(folder) if manifest is None else manifest
     return " ".join(["creval score", *_run(folder, about.get("options", {})), *([also] if also else [])])
 
 
@@ -45,7 +45,7 @@ def _run(folder: Path, options: Mapping[str, Any]) -> list[str]:
     return [name, *(f"--{consent.replace('_', '-')}" for consent in CONSENTS if options.get(consent))]
 
 
-def _read(folder: Path) -> Mapping[str, Any]:
+def _read_manifest(folder: Path) -> Mapping[str, Any]:
     """Return the content of run.json; empty if it cannot be read."""
     try:
         data = read_json(folder / "run.json")

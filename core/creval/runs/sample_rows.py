@@ -34,8 +34,8 @@ def sample_row(sample: Sample, score: ScoreRecord | None) -> dict[str, Any]:
         "route": score.route if score else None,
         "reason": sample.reason,
         "input": _input(target),
-        "target": _plain(target_of(sample.doc)),
-        "answer": _plain(score.value) if score else None,
+        "target": _cell(target_of(sample.doc)),
+        "answer": _cell(score.value) if score else None,
         "output": "\n\n".join(sample.answers) or None,
         "input_tokens": _tokens(target, "input_tokens"),
         "output_tokens": _tokens(target, "output_tokens"),
@@ -72,5 +72,5 @@ def _tokens(calls: list[CallRecord], name: str) -> int | None:
     return sum(count or 0 for count in found) if any(found) else None
 
 
-def _plain(value: Any) -> Any:
+def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

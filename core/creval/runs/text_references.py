@@ -92,14 +92,14 @@ def by_reference(sample: Sample) -> Sample:
     Raises UnstorableError if its doc or settings are nested too deeply.
     """
     try:
-        said = {text for call in sample.calls for text in _said(call)}
+        said = {text for call in sample.calls for text in _answer_texts(call)}
         calls = [_call_by_reference(call, said) for call in sample.calls]
         return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls, media={})
     except RecursionError:
         raise UnstorableError("it cannot be stored: it lies too deep", fix="Report flatter data.") from None
 
 
-def _said(call: CallRecord) -> Sequence[str]:
+def _answer_texts(call: CallRecord) -> Sequence[str]:
     if call.reply_data is None or call.output is not None:  # texts of the task are not answers
         return ()
     return [text for each in call.reply_data["completions"] for text in (each["text"], each.get("raw")) if text]
@@ -107,7 +107,7 @@ def _said(call: CallRecord) -> Sequence[str]:
 
 def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
     messages = [
-        dict(each) if each["role"] == "assistant" and _is_said(each, said) else message_reference(each)
+        dict(each) if each["role"] == "assistant" and _is_answer(each, said) else message_reference(each)
         for each in call.messages
     ]
     tools = [*map(tool_reference, call.tools)]
@@ -125,7 +125,7 @@ def _without_text(completion: Mapping[str, Any]) -> dict[str, Any]:
     return {**completion, "text": "", "logprobs": tokens}
 
 
-def _is_said(message: Mapping[str, Any], said: set[str]) -> bool:
+def _is_answer(message: Mapping[str, Any], said: set[str]) -> bool:
     content = message.get("content")
     return isinstance(content, str) and content in said
 

@@ -114,7 +114,7 @@ class Claims:
         the folder has copies). `command` is the user's command.
         """
         of_run = self._facts["kind"] == "run"
-        named = [each for each in dict.fromkeys(self.named()) if _counts(each.option, given, only, of_run)]
+        named = [each for each in dict.fromkeys(self.named()) if _concerns(each.option, given, only, of_run)]
         if not named or self.trusted:
             return
         said = "; ".join(map(str, named[:_SHOWN])) + (f" and {len(named) - _SHOWN} more" if named[_SHOWN:] else "")
@@ -136,7 +136,7 @@ class Claims:
         key = state.key(make=True)
         if key is not None:
             return self._keyed(key)
-        if any(_counts(each.option, (), None, self._facts["kind"] == "run") for each in self.named()):
+        if any(_concerns(each.option, (), None, self._facts["kind"] == "run") for each in self.named()):
             words = "%s: to resume this run, --trust will be needed. Name another folder: export %s=DIR"
             _LOG.warning(words, state.fault or f"{state.folder} holds no key", STATE)
         return None
@@ -192,7 +192,7 @@ def made_here(manifest: Mapping[str, Any], folder: Path) -> bool:
     return Claims.of_run(manifest, folder).trusted
 
 
-def _counts(option: str, given: Collection[str], only: Collection[str] | None, of_run: bool) -> bool:
+def _concerns(option: str, given: Collection[str], only: Collection[str] | None, of_run: bool) -> bool:
     name = option.partition(".")[0]
     if name in given or (name == "executor_options" and "executor" in given):
         return False
@@ -205,7 +205,7 @@ def _of_model(
     """Yield the entries of one model: its address, variables of keys, a file in its name, odd settings."""
     for place, given in ((option, own), ("", shared)):
         address = given.get("base_url")
-        if address and not _known(model, str(address)):
+        if address and not _is_known(model, str(address)):
             yield Named("base_url" if not place else f"{place}.base_url", str(address))
         for name, value in given.items():
             if "key" in name and value:
@@ -239,7 +239,7 @@ def _of_settings(settings: object) -> Iterator[Named]:
             yield Named(f"generation.{name}", str(value))
 
 
-def _known(model: str, address: str) -> bool:
+def _is_known(model: str, address: str) -> bool:
     """Whether a key of the model's provider may be sent to an address without trust."""
     try:
         if is_loopback(address):

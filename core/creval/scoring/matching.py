@@ -124,7 +124,7 @@ class _TextMatching(_Matching, ABC):
     empty: bool = False
     normalize: str = "none"
 
-    def _plain(self, value: Any) -> str:
+    def _normalized(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise TypeError(f"{self.name} compares texts and numbers, not {_called(value)}")
         text = unicodedata.normalize("NFC", value if isinstance(value, str) else number_text(value))
@@ -136,16 +136,16 @@ class _TextMatching(_Matching, ABC):
             text = _without_punctuation(text)
         return " ".join((text.casefold() if self.ignore_case else text).split())
 
-    def _said(self, value: Any) -> str:
+    def _answer_text(self, value: Any) -> str:
         """Return the plain form of an answer. Raises ValueError for a list, which a model's JSON may contain."""
         try:
-            return self._plain(value)
+            return self._normalized(value)
         except TypeError as error:
             raise ValueError(str(error)) from None
 
-    def _wanted(self, target: Any) -> str:
+    def _target_text(self, target: Any) -> str:
         """Return the plain form of a target. Raises TypeError if it is empty and may not be."""
-        wanted = self._plain(target)
+        wanted = self._normalized(target)
         if not wanted and not self.empty and not (self.normalize == "squad" and str(target).strip()):
             ignored = " once punctuation is ignored" if self.ignore_punctuation and str(target).strip() else ""
             raise TypeError(f"the target is empty{ignored}; state `empty: true` for {self.name} where that is meant")
@@ -164,7 +164,7 @@ class ExactMatch(_TextMatching):
     name = "exact_match"
 
     def matches(self, value: Any, target: Any) -> bool:
-        wanted, text = self._wanted(target), self._said(value)
+        wanted, text = self._target_text(target), self._answer_text(value)
         if self.ignore_punctuation or not (isinstance(value, str) and isinstance(target, str)):
             numbers = _as_number(value), _as_number(target)
             if numbers[0] is not None and numbers[1] is not None:
@@ -183,7 +183,7 @@ class Includes(_TextMatching):
     name = "includes"
 
     def matches(self, value: Any, target: Any) -> bool:
-        wanted, text = self._wanted(target), self._said(value)
+        wanted, text = self._target_text(target), self._answer_text(value)
         if not wanted:
             return not text
         if not isinstance(target, str) and any(same_number(each.value, target) for each in numerals(str(value))):

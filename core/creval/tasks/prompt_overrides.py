@@ -42,7 +42,7 @@ def _examples(task: Task, registry: Registry) -> FewShot:
     roles = [message.role for message in task.prompts.get(_PROMPT, ())]
     if _PROMPT not in protocol.prompts or "user" not in roles:
         what = f"{task.name!r} takes no examples: its protocol {task.protocol.name!r} asks in its own way"
-        raise UsageError(what, where=_FEW_SHOT, fix=_own_way(protocol, "num_fewshot", "N"))
+        raise UsageError(what, where=_FEW_SHOT, fix=_alternative(protocol, "num_fewshot", "N"))
     unknown = UsageError(
         f"{task.name!r} does not say how an example is answered",
         where=_FEW_SHOT,
@@ -72,10 +72,10 @@ def check_system(tasks: Sequence[Task], registry: Registry, people: bool) -> Non
         protocol = registry.get("protocol", task.protocol.name)
         if protocol.protocol_traits(task.protocol.parameters).loglikelihood:
             what = f"{task.name!r} asks how likely texts are, and a text has no system message"
-            raise UsageError(what, where="--system", fix=_own_way(protocol, "system_instruction", "TEXT"))
+            raise UsageError(what, where="--system", fix=_alternative(protocol, "system_instruction", "TEXT"))
 
 
-def _own_way(protocol: Component, setting: str, value: str) -> str:
+def _alternative(protocol: Component, setting: str, value: str) -> str:
     """Return what to use instead of an option: the protocol's own setting if conditions can vary it."""
     varies = varied_settings(protocol)
     return f"Use --condition {setting}={value}." if setting in varies else "Leave the task or the option out."

@@ -247,7 +247,7 @@ class Checkpoint:
         try:
             with open_arrays(self._path) as columns:
                 about = json.loads(columns["about"].tobytes())
-                if not self._same(about):
+                if not self._belongs(about):
                     return False
                 self._rows.restore(about, columns)
             self._lines = self._rows.lines
@@ -256,7 +256,7 @@ class Checkpoint:
             return False
         return True
 
-    def _same(self, about: Mapping[str, Any]) -> bool:
+    def _belongs(self, about: Mapping[str, Any]) -> bool:
         """Whether a checkpoint belongs to these rows and this file. Raises KeyError, TypeError."""
         if about["form"] != _FORM or about["identity"] != self._identity:
             return False

@@ -254,7 +254,7 @@ class Ledger:
         if flying is None:
             kept = self._find(key, request)
             if kept is not None:
-                return self._again(kept, role)
+                return self._reused(kept, role)
             refusal = self.silent(role)
             if isinstance(refusal, FatalModelError) and refusal.every_call:
                 raise FatalModelError(refusal.what, where=refusal.where, fix=refusal.fix, every_call=True)
@@ -262,7 +262,7 @@ class Ledger:
             self._flying[key] = flying
             flying.add_done_callback(partial(self._landed, key))
             return await asyncio.shield(flying)
-        return self._again(await asyncio.shield(flying), role)
+        return self._reused(await asyncio.shield(flying), role)
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Mark an answer as unreadable for its asker: the next asker gets a new answer."""
@@ -320,7 +320,7 @@ class Ledger:
         elif reusable(record) and key not in self._void:
             self._kept.setdefault(key, _Kept(number, place))
 
-    def _again(self, reply: Reply, role: str) -> Reply:
+    def _reused(self, reply: Reply, role: str) -> Reply:
         self._now[role].reused += 1
         self._notify()
         return replace(reply, cached=True, cost=0.0)

@@ -102,7 +102,7 @@ def task_results(
         "variant_of": None if task.base is None else task.base.qualified,
         "changed": list(changed_sections(task)),
         "planned": plan.total,
-        "counts": _counts(tally.counts(plan.total)),
+        "counts": _status_data(tally.counts(plan.total)),
         "routes": dict(sorted(tally.routes.items())),
         "instruments": dict(used_resources.names),
         "asked_instruments": dict(used_resources.chosen),
@@ -161,7 +161,7 @@ def _identity(plan: TaskPlan) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _counts(counts: StatusCounts) -> dict[str, int]:
+def _status_data(counts: StatusCounts) -> dict[str, int]:
     return dict(asdict(counts))
 
 
@@ -183,7 +183,7 @@ def _metric_data(metric: MetricResult) -> dict[str, Any]:
         "no_interval": number.no_interval,
         "failed": metric.failed,
         "n_failed": metric.n_failed,
-        "counts": _counts(metric.counts),
+        "counts": _status_data(metric.counts),
         "higher_is_better": metric.higher_is_better,
         "primary": metric.primary,
         "unit": metric.unit,
@@ -217,10 +217,10 @@ class MetricMaker:
         makers = {by: self._by_group(by) for metric in task.every_metric if (by := metric.by) is not None}
         for metric in task.every_metric:
             for cell in cells:
-                yield self._made(metric, cell)
+                yield self._metric(metric, cell)
             for maker in makers.get(metric.by or "", ()):
                 for cell in cells:
-                    yield maker._made(metric, cell)
+                    yield maker._metric(metric, cell)
             if isinstance(metric, MetricSpec) and metric.by is not None:
                 for how in AVERAGES if self._can_average(metric) else ():
                     if how != metric.average:
@@ -252,11 +252,11 @@ class MetricMaker:
 
     def _averaged(self, metric: MetricSpec, cell: int | None, how: Any) -> MetricResult:
         """Return a mean over the groups, under its own name."""
-        found = self._made(replace(metric, average=how), cell)
+        found = self._metric(replace(metric, average=how), cell)
         name = f"{found.name}[{how} by {metric.by}]"
         return replace(found, name=name, primary=False, by={"by": str(metric.by), "average": how})
 
-    def _made(self, metric: MetricSpec | CombinedMetric, cell: int | None) -> MetricResult:
+    def _metric(self, metric: MetricSpec | CombinedMetric, cell: int | None) -> MetricResult:
         """Return a metric over all conditions (None) or for one; that of a group has its own name."""
         task = self.plan.task
         label = None if cell is None else task.conditions[cell].name

@@ -130,7 +130,7 @@ class TaskTally:
         if columns[f"{prefix}repeat"].dtype == np.int64:  # they did not fit a byte
             self._repeat = array("q")
         lengths = set()
-        ends = self._ends()
+        ends = self._code_counts()
         for name, own in self._columns().items():
             column = columns[prefix + name].astype(own.typecode, casting="safe", copy=False)
             if name in ends and len(column) and not 0 <= int(column.min()) <= int(column.max()) < ends[name]:
@@ -150,7 +150,7 @@ class TaskTally:
         scores = {f"score:{name}": column for name, column in self._scores.items()}
         return named | scores | {f"ended:{name}": column for name, column in self._ended.items()}
 
-    def _ends(self) -> dict[str, int]:
+    def _code_counts(self) -> dict[str, int]:
         """Return the number of codes in each column of codes."""
         ended = dict.fromkeys((f"ended:{name}" for name in self._ended), len(_STATUSES))
         return {"doc": len(self._docs), "condition": len(self._conditions), "status": len(_STATUSES), **ended}
@@ -197,7 +197,7 @@ class TaskTally:
         Errored and skipped samples are always left out, as are samples without a weight if there is one.
         """
         grouping = grouping or Grouping()
-        values, keep, failed = self._kept(name, zero, condition, grouping)
+        values, keep, failed = self._counted_values(name, zero, condition, grouping)
         weights = None if grouping.weight is None else self.column(grouping.weight)[keep]
         if grouping.unit == "trial":
             return Clusters.trials(values[keep], weights), failed
@@ -213,7 +213,7 @@ class TaskTally:
         self, name: str, zero: float | None, condition: int | None, grouping: Grouping
     ) -> tuple[Column, list[str]]:
         """Return the ascending numbers of the units (docs or trials) in `clusters`, and the doc of each."""
-        _, keep, _ = self._kept(name, zero, condition, grouping)
+        _, keep, _ = self._counted_values(name, zero, condition, grouping)
         if grouping.unit == "trial":
             docs = self._sorted(self._doc)[keep]
             return np.flatnonzero(keep).astype(np.int32), [self._docs[number] for number in docs]
@@ -239,7 +239,7 @@ class TaskTally:
         self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
     ) -> list[str]:
         """Return the docs with values in `clusters`, in its order."""
-        _, keep, _ = self._kept(name, zero, condition, grouping or Grouping())
+        _, keep, _ = self._counted_values(name, zero, condition, grouping or Grouping())
         found = np.unique(self._sorted(self._doc)[keep])
         ranks = self._ranks()
         return [self._docs[number] for number in (found if ranks is None else found[np.argsort(ranks[found])])]
@@ -248,12 +248,12 @@ class TaskTally:
         self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
     ) -> list[Place]:
         """Return the samples with values in `clusters`, in its order if there are no groups."""
-        _, keep, _ = self._kept(name, zero, condition, grouping or Grouping())
+        _, keep, _ = self._counted_values(name, zero, condition, grouping or Grouping())
         columns = [self._sorted(column)[keep].tolist() for column in (self._doc, self._condition, self._repeat)]
         names = list(self._conditions)
         return [(self._docs[d], names[c], r) for d, c, r in zip(*columns, strict=True)]
 
-    def _kept(
+    def _counted_values(
         self, name: str, zero: float | None, condition: int | None, grouping: Grouping
     ) -> tuple[Floats, np.ndarray[Any, np.dtype[np.bool_]], int]:
         """Return all values in the canonical order, which of them count, and the number of the model's failures."""

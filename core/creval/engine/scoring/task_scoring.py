@@ -156,7 +156,7 @@ class TaskScoring:
         """Read the answers, and apply the scorers that call no model."""
         if self.dataset is not None:
             samples = [with_media(with_doc(sample, self.dataset), self.dataset) for sample in samples]
-        pending = [self._read(sample) for sample in samples]
+        pending = [self._read_answers(sample) for sample in samples]
         await self._apply_all(pending, lambda part: not part.waits)
         return pending
 
@@ -174,7 +174,7 @@ class TaskScoring:
         status, reason = pending.status, pending.reason
         for part, score in sorted(pending.scores, key=lambda pair: order[id(pair[0])]):
             details.update(score.details or {})
-            lack = _lack(score)
+            lack = _missing_score(score)
             given = {} if lack is not None and lack.status is Status.ERRORED else score.scores
             numbers.update({name: float(value) for name, value in given.items()})
             if lack is None:
@@ -201,7 +201,7 @@ class TaskScoring:
             faults=() if pending.passing else tuple(dict.fromkeys(pending.faults)),
         )
 
-    def _read(self, sample: Sample) -> Pending:
+    def _read_answers(self, sample: Sample) -> Pending:
         """Parse the answers of a sample in every reading, or store the reason why it cannot be scored."""
         faults = list(sample.faults)
         readings = {name: self._read_by(chain, sample, faults) for name, chain in self.chains.items()}
@@ -373,7 +373,7 @@ def _reason(part: str, error: BaseException) -> str:
     return redact(f"{part} failed: {type(error).__name__}: {error} ({line_of(error)})")
 
 
-def _lack(score: Score) -> MissingScore | None:
+def _missing_score(score: Score) -> MissingScore | None:
     """Return why a scorer's scores are missing, or None."""
     wrong = next((name for name, value in score.scores.items() if not math.isfinite(value)), None)
     if score.failure is not None and (score.errored or wrong is None):

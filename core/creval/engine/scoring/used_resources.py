@@ -55,7 +55,7 @@ class UsedResources:
         notes = [
             f"the {role} is the target itself ({spec}): a model favours its own answers"
             for role, spec in roles.items()
-            if spec is not None and _plain(spec) == _plain(target)
+            if spec is not None and _without_route(spec) == _without_route(target)
         ]
         named = {**chosen, **opened}
         unused = set() if used is None else {name for name in resources if name not in used}
@@ -93,7 +93,7 @@ class UsedResources:
             for name in sorted(used)
             if name in own
             and name in self.chosen
-            and not _same(name, _spelled(self.chosen[name], self.chosen), _spelled(own[name], asked), registry)
+            and not _same_resource(name, _spelled(self.chosen[name], self.chosen), _spelled(own[name], asked), registry)
         ]
 
 
@@ -114,7 +114,7 @@ def _spelled(spec: str, models: Mapping[str, str]) -> str:
     return spec if model is None else f"{spec}={model}"
 
 
-def _same(name: str, one: str, other: str, registry: Registry) -> bool:
+def _same_resource(name: str, one: str, other: str, registry: Registry) -> bool:
     """Whether two specifications of a resource (or role) name the same resource, or one declared as equal to it."""
     return _measured(name, one, registry) == _measured(name, other, registry)
 
@@ -131,11 +131,11 @@ def _measured(name: str, spec: str, registry: Registry) -> str:
 def _with_settings(spec: str, task: Task, role: str, options: RunOptions) -> str:
     """Return a model's name with the settings of its role that the user changed, which make it another resource."""
     own, given = task.role_settings.get(role, {}), options.role_options.get(role, {}).get("generation", {})
-    changed = [f"{name}={_shown(value)}" for name, value in given.items() if own.get(name) != value]
+    changed = [f"{name}={_shortened(value)}" for name, value in given.items() if own.get(name) != value]
     return " ".join([spec, *changed])
 
 
-def _plain(spec: str) -> str:
+def _without_route(spec: str) -> str:
     """Return a model's name without its route."""
     return spec.strip().removeprefix("litellm/")
 
@@ -162,10 +162,10 @@ def changed_parameters(task: Task, metric: MetricSpec, registry: Registry) -> li
         return []
     marks = [*_scorer_marks(_producing(task, metric, registry), _producing(task.base, standard, registry))]
     if _plain_value(metric.aggregate) != _plain_value(standard.aggregate):
-        marks.append(f"aggregate={_shown(_plain_value(metric.aggregate))}")
+        marks.append(f"aggregate={_shortened(_plain_value(metric.aggregate))}")
     for name in ("source", "failed", "failed_value"):
         if getattr(metric, name) != getattr(standard, name):
-            marks.append(f"{'from' if name == 'source' else name}={_shown(getattr(metric, name))}")
+            marks.append(f"{'from' if name == 'source' else name}={_shortened(getattr(metric, name))}")
     return marks
 
 
@@ -187,7 +187,7 @@ def _scorer_marks(now: dict[str, ComponentRef], before: dict[str, ComponentRef])
         old = before[name].parameters
         for key in sorted({*ref.parameters, *old}):
             if _plain_value(ref.parameters.get(key)) != _plain_value(old.get(key)):
-                yield f"{key}={_shown(_plain_value(ref.parameters[key])) if key in ref.parameters else 'default'}"
+                yield f"{key}={_shortened(_plain_value(ref.parameters[key])) if key in ref.parameters else 'default'}"
 
 
 def _plain_value(value: Any) -> Any:
@@ -200,6 +200,6 @@ def _plain_value(value: Any) -> Any:
     return value
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

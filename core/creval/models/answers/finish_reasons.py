@@ -124,11 +124,11 @@ def _word(said: Any) -> str:
     """Return a finish reason in lower case with underscores; SGLang sends an object with its type."""
     if isinstance(said, dict):
         said = said.get("type")
-    return _plain(said[:_LONGEST_READ]) if isinstance(said, str) else ""
+    return _plain_reason(said[:_LONGEST_READ]) if isinstance(said, str) else ""
 
 
 @functools.lru_cache(maxsize=256)
-def _plain(said: str) -> str:
+def _plain_reason(said: str) -> str:
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said.strip()[:_LONGEST_WORD])
     text = re.sub(r"[\s_-]+", "_", text.encode("utf-8", "replace").decode()).lower()
     return re.sub(r"^(?:finish|stop)_reason[_.]", "", text) if text != "finish_reason_unspecified" else text

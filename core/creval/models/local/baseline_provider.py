@@ -36,7 +36,7 @@ def _field(turn: Turn, name: str) -> Any:
     return turn.doc[name]
 
 
-def _lacking(fields: Mapping[str, Any], name: str) -> str:
+def _missing_field(fields: Mapping[str, Any], name: str) -> str:
     return f"it has no field {name!r}; it has {', '.join(fields)}"
 
 
@@ -68,7 +68,7 @@ class Target:
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
         """Return why a doc cannot be answered (it lacks the field), or None."""
-        return None if self.field in fields else _lacking(fields, self.field)
+        return None if self.field in fields else _missing_field(fields, self.field)
 
     def reply(self, turn: Turn) -> str:
         """Return the target. Raises ScoringError if the doc has none."""
@@ -87,7 +87,7 @@ class OneOf:
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
         """Return why a doc cannot be answered (it lacks the field, or the field has no choices), or None."""
         if self.field not in fields:
-            return _lacking(fields, self.field)
+            return _missing_field(fields, self.field)
         items = fields[self.field]
         return None if isinstance(items, list) and items else f"its {self.field!r} holds no list to choose from"
 

@@ -155,10 +155,10 @@ class Replay:
                 asked[0].seek(asked[1])
                 return self._recorded(json.loads(asked[0].readline())["reply"], request)
         key = (origin.key, origin.role)
-        lines = (json.loads(self._read(place)) for place in self._places.find(key))
+        lines = (json.loads(self._read_line(place)) for place in self._places.find(key))
         line = next((line for line in lines if key in _answered(line)), None)
         if line is None:
-            raise self._lacking(request, "no line for this sample")
+            raise self._missing_answer(request, "no line for this sample")
         if "answers" in line and "calls" not in line:
             return self._from_answers(line["answers"], request)
         return self._from_calls(line["calls"], request)
@@ -184,7 +184,7 @@ class Replay:
         for file in self._files:
             file.close()
 
-    def _read(self, place: AnswerPlace) -> bytes:
+    def _read_line(self, place: AnswerPlace) -> bytes:
         file = self._files[place.file]
         file.seek(place.start)
         return file.readline()
@@ -209,7 +209,7 @@ class Replay:
         for places in self._places.colliding():
             known: set[tuple[SampleKey, str]] = set()
             for place in places:
-                keys = set(_answered(json.loads(self._read(place))))
+                keys = set(_answered(json.loads(self._read_line(place))))
                 found += [(place, key) for key in keys & known]
                 known |= keys
         if found:
@@ -261,43 +261,45 @@ class Replay:
     def _from_answers(self, answers: list[Any], request: GenerateRequest) -> Reply:
         call, wanted = request.origin.call, request.n
         if wanted > 1 and call == 0 and len(answers) >= wanted and not any(isinstance(a, list) for a in answers):
-            return self._said(answers[:wanted], request)
+            return self._written_reply(answers[:wanted], request)
         if call >= len(answers):
-            raise self._lacking(request, f"{counted(len(answers), 'answers')}, and this is call {call + 1}")
+            raise self._missing_answer(request, f"{counted(len(answers), 'answers')}, and this is call {call + 1}")
         answer = answers[call]
         said = answer if isinstance(answer, list) else [answer]
         if len(said) < wanted:
-            raise self._lacking(request, f"{len(said)} completions where {wanted} are asked for")
-        return self._said(said[:wanted], request)
+            raise self._missing_answer(request, f"{len(said)} completions where {wanted} are asked for")
+        return self._written_reply(said[:wanted], request)
 
-    def _said(self, said: list[Any], request: GenerateRequest) -> Reply:
+    def _written_reply(self, said: list[Any], request: GenerateRequest) -> Reply:
         """Return a reply from completions as written: texts or objects."""
         whole = [{"text": each} if isinstance(each, str) else each for each in said]
         whole = [{"text": "", **each} if isinstance(each, dict) and each.get("tool_calls") else each for each in whole]
         if not all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in whole):
-            raise self._lacking(request, "an answer that is no text")
+            raise self._missing_answer(request, "an answer that is no text")
         reply = self._recorded({"completions": whole, "usage": {}, "cost": 0.0}, request)
         return replace(reply, model=self._path.name)
 
     def _from_calls(self, calls: list[Mapping[str, Any]], request: GenerateRequest) -> Reply:
         own = [call for call in calls if call.get("role") == request.origin.role]
         if request.origin.call >= len(own):
-            raise self._lacking(request, f"{counted(len(own), 'calls')}, and this is call {request.origin.call + 1}")
+            raise self._missing_answer(
+                request, f"{counted(len(own), 'calls')}, and this is call {request.origin.call + 1}"
+            )
         recorded = own[request.origin.call]
         if recorded.get("reply") is None:
-            raise self._lacking(request, f"a call that failed ({recorded.get('error')})")
+            raise self._missing_answer(request, f"a call that failed ({recorded.get('error')})")
         return self._recorded(recorded["reply"], request)
 
     def _recorded(self, data: Mapping[str, Any], request: GenerateRequest) -> Reply:
         try:
             reply = reply_from_json(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise self._lacking(request, f"a reply that cannot be read ({error})") from error
+            raise self._missing_answer(request, f"a reply that cannot be read ({error})") from error
         if len(reply.completions) < request.n:
-            raise self._lacking(request, f"{len(reply.completions)} completions where {request.n} are asked for")
+            raise self._missing_answer(request, f"{len(reply.completions)} completions where {request.n} are asked for")
         return reply
 
-    def _lacking(self, request: GenerateRequest, found: str) -> FatalModelError:
+    def _missing_answer(self, request: GenerateRequest, found: str) -> FatalModelError:
         return FatalModelError(
             f"no recorded answer for {_named(request.origin.key, request.origin.role)}: the file has {found}",
             where=str(self._path),

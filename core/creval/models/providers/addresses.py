@@ -30,8 +30,8 @@ def shown_address(address: str) -> str:
     except ValueError:
         return HIDDEN
     user, at, host = parts.netloc.rpartition("@")
-    query = "&".join(_shown(part) for part in parts.query.split("&")) if parts.query else ""
-    return urlunsplit((parts.scheme, f"{HIDDEN if user else ''}{at}{host}", _shown_path(parts.path), query, ""))
+    query = "&".join(_masked_parameter(part) for part in parts.query.split("&")) if parts.query else ""
+    return urlunsplit((parts.scheme, f"{HIDDEN if user else ''}{at}{host}", _masked_path(parts.path), query, ""))
 
 
 def shown_addresses(text: str) -> str:
@@ -50,11 +50,11 @@ def address_secrets(address: str | None) -> list[str]:
     user, _, password = parts.netloc.rpartition("@")[0].partition(":")
     hidden = [part for part in parts.path.split("/") if _holds_key(part)]
     hidden += [unquote(part) for part in hidden]
-    hidden += [value for part in parts.query.split("&") if _shown(part) != part for value in _values(part)]
+    hidden += [value for part in parts.query.split("&") if _masked_parameter(part) != part for value in _values(part)]
     return [value for value in dict.fromkeys([user, password, unquote(user), unquote(password), *hidden]) if value]
 
 
-def _shown_path(path: str) -> str:
+def _masked_path(path: str) -> str:
     return "/".join(HIDDEN if _holds_key(part) else part for part in path.split("/"))
 
 
@@ -62,7 +62,7 @@ def _holds_key(part: str) -> bool:
     return len(part) >= _SHORTEST and (redact(part) != part or redact(unquote(part)) != unquote(part))
 
 
-def _shown(part: str) -> str:
+def _masked_parameter(part: str) -> str:
     name, equals, value = part.partition("=")
     if not equals:  # a bare word may be a token
         return HIDDEN if part else part

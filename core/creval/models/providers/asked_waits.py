@@ -73,9 +73,9 @@ def asked_wait(headers: Mapping[str, Any], body: Any, now: float, limited: bool 
     (`limited`): other replies carry them too.
     """
     named = {str(name).lower(): str(value) for name, value in headers.items()}
-    found = next((wait for wait in _told_in_headers(named, now) if wait is not None), None)
+    found = next((wait for wait in _waits_in_headers(named, now) if wait is not None), None)
     if found is None:
-        found = _told_in_body(body, now, limited)
+        found = _wait_in_body(body, now, limited)
     if found is None and limited:
         found = _reset(named, now)
     return None if found is None else max(found, _LEAST)
@@ -101,7 +101,7 @@ def duration(value: Any, now: float) -> float | None:
     return max(0.0, number - now if number > _EPOCH else number)
 
 
-def _told_in_headers(named: Mapping[str, str], now: float) -> Iterator[float | None]:
+def _waits_in_headers(named: Mapping[str, str], now: float) -> Iterator[float | None]:
     for name in _RETRY_MS:
         try:
             milliseconds = float(named.get(name, "").strip().removesuffix("ms"))
@@ -112,10 +112,10 @@ def _told_in_headers(named: Mapping[str, str], now: float) -> Iterator[float | N
         yield duration(named.get(name) or None, now)
 
 
-def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
+def _wait_in_body(body: Any, now: float, limited: bool) -> float | None:
     text = str(body)[:_LONGEST_BODY]
     if not isinstance(body, str):
-        found = _told_in_fields(body, now, limited)
+        found = _wait_in_fields(body, now, limited)
         if found is not None:
             return found
     delay = _RETRY_DELAY.search(text) or _PROTOBUF.search(text)
@@ -137,7 +137,7 @@ def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
     return _UNITS[one[1][0].lower()] if one is not None else None
 
 
-def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> float | None:
+def _wait_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> float | None:
     """Return the wait in a field of the error, or in headers that a router passes on within it."""
     if depth > _DEEPEST:
         return None
@@ -152,7 +152,7 @@ def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> flo
             if found is not None:
                 return found / 1000 if name.endswith(("ms", "millis")) else found
     inner = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
-    waits = (_told_in_fields(each, now, limited, depth + 1) for each in inner if isinstance(each, Mapping | list))
+    waits = (_wait_in_fields(each, now, limited, depth + 1) for each in inner if isinstance(each, Mapping | list))
     return next((wait for wait in waits if wait is not None), None)
 
 

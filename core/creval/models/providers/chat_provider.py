@@ -221,7 +221,7 @@ class ChatProvider:
             failure = error_of(status, data.decode("utf-8", "replace"), headers)
             self._learn(failure)
             return self.refused(failure, request)
-        return self._read(data, headers.get("content-type", ""), latency, request)
+        return self._read_body(data, headers.get("content-type", ""), latency, request)
 
     def body(self, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
         """Return the JSON body of a request, with the members `also`."""
@@ -283,7 +283,7 @@ class ChatProvider:
         self._client = HttpClient(self._caller, limits, headers, proxy_for(self._url))
         return self._client
 
-    def _read(self, data: bytes, content_type: str, latency: float, request: GenerateRequest) -> Reply:
+    def _read_body(self, data: bytes, content_type: str, latency: float, request: GenerateRequest) -> Reply:
         try:
             body = parse_body(content_type, data)
         except (ValueError, RecursionError):

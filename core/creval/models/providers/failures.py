@@ -301,7 +301,7 @@ def explain(failure: Failure, caller: Caller) -> ModelError:
     )
 
 
-def _as_given(parameter: str) -> str:
+def _option_name(parameter: str) -> str:
     """Return the parameter's name on the command line; an unknown setting is under extra."""
     from creval.tasks.sections.settings import generation_settings
 
@@ -354,15 +354,15 @@ def _refused(failure: Failure) -> RefusedSetting | None:
 
 def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: str) -> FatalModelError:
     """Return the error that names the refused setting and the option that removes it."""
-    without = f"--generation {_as_given(refused.name)}=null"
+    without = f"--generation {_option_name(refused.name)}=null"
     said = f"the model does not take the setting {refused.name!r} as it was sent"
     fix = f"Leave it out with {without}, or give a value that the model takes."
     if refused.other:
         said = f"the model takes only one of the settings {refused.other!r} and {refused.name!r}"
-        fix = f"Leave one out:  {without}   or   --generation {_as_given(refused.other)}=null"
+        fix = f"Leave one out:  {without}   or   --generation {_option_name(refused.other)}=null"
     elif refused.instead:
         value = failure.limit or "N"
-        fix = f"Use the other name:  {without} --generation {_as_given(refused.instead)}={value}"
+        fix = f"Use the other name:  {without} --generation {_option_name(refused.instead)}={value}"
     return FatalModelError(f"{said}; {what}", where=caller.where, fix=fix, http_status=failure.status, every_call=True)
 
 
@@ -382,7 +382,7 @@ def _lower_limit(failure: Failure, caller: Caller, what: str) -> FatalModelError
     return FatalModelError(
         f"the limit of {failure.limit} tokens is more than the model gives; {what}",
         where=caller.where,
-        fix=f"{fix}:  --generation {_as_given(name)}={most or 'N'}",
+        fix=f"{fix}:  --generation {_option_name(name)}={most or 'N'}",
         http_status=failure.status,
         every_call=True,
     )

@@ -129,7 +129,7 @@ def repair(text: str, at: int, effort: Effort) -> tuple[Any, int]:
         raise UnreadableError(TOO_LONG if len(text) - at > MAX_REPAIRED else CUT)
     part = _in_double_quotes(part[:length], quoted)
     try:
-        value = _read(part, effort)
+        value = _decode(part, effort)
     except UnreadableError as error:
         raise UnreadableError(error.reason, at + length) from None
     if value is None or not _is_certain(part, value):
@@ -186,7 +186,7 @@ def _escaped(text: str, at: int) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-def _read(part: str, effort: Effort) -> Any | None:
+def _decode(part: str, effort: Effort) -> Any | None:
     try:
         return _LENIENT.decode(part)
     except (ValueError, RecursionError):

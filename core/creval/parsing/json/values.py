@@ -147,7 +147,7 @@ class JsonArray(Extractor):
         """Return an object's value under a name, else under the only name that differs just in letter case or signs."""
         if name in row:
             return row[name]
-        alike = [member for each, member in row.items() if _plain(each) == _plain(name)]
+        alike = [member for each, member in row.items() if _plain_name(each) == _plain_name(name)]
         return alike[0] if len(alike) == 1 else None
 
     def _fitting(self, value: Any) -> Iterator[list[Any]]:
@@ -166,7 +166,7 @@ class JsonArray(Extractor):
     def _in_object(self, value: dict[str, Any]) -> Iterator[list[Any]]:
         if self.key is not None:
             called = [member for name, member in _members(value) if name == self.key] or [
-                member for name, member in _members(value) if _plain(name) == _plain(self.key)
+                member for name, member in _members(value) if _plain_name(name) == _plain_name(self.key)
             ]
             if called:
                 yield from self._fitting(called[0] if isinstance(called[0], list) else None)
@@ -195,7 +195,7 @@ class JsonArray(Extractor):
         return [each for each in fitting if len(each.value) == most][-1]
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     """Return the name of a member in lower case, without the spaces and signs around it."""
     return _AROUND.sub("", name).casefold()
 

@@ -92,16 +92,19 @@ def _example(written: Mapping[str, Any]) -> Example:
         scores={name: _bounds(value) for name, value in written.get("scores", {}).items()},
         baseline=written.get("baseline"),
         condition=written.get("condition"),
-        roles={role: tuple(_said(each, "stop") for each in said) for role, said in written.get("roles", {}).items()},
+        roles={
+            role: tuple(_scripted_answer(each, "stop") for each in said)
+            for role, said in written.get("roles", {}).items()
+        },
     )
 
 
 def _completions(answer: Any, ending: str) -> tuple[Said, ...]:
     """Return what one call gets: one completion, or several."""
-    return tuple(_said(each, ending) for each in (answer if isinstance(answer, list) else [answer]))
+    return tuple(_scripted_answer(each, ending) for each in (answer if isinstance(answer, list) else [answer]))
 
 
-def _said(written: str | Mapping[str, Any], ending: str) -> Said:
+def _scripted_answer(written: str | Mapping[str, Any], ending: str) -> Said:
     if isinstance(written, str):
         return Said(written, ending)
     calls = tool_calls_from_json(written.get("tool_calls"))

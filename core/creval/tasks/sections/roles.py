@@ -121,10 +121,10 @@ def add_asked(
     reading: Reading, roles: Roles, protocol: FoundComponent | None, components: Sequence[FoundComponent]
 ) -> None:
     """Add the roles that the task's components ask, and record those of the protocol."""
-    asked = _asked(reading, components)
+    asked = _asked_roles(reading, components)
     _check_spelling(reading, roles, components, asked)
     roles.names = tuple(dict.fromkeys([*roles.names, *asked]))
-    roles.making = tuple(_asked(reading, [protocol] if protocol is not None else []))
+    roles.making = tuple(_asked_roles(reading, [protocol] if protocol is not None else []))
 
 
 def _check_spelling(reading: Reading, roles: Roles, components: Sequence[FoundComponent], asked: Sequence[str]) -> None:
@@ -138,7 +138,7 @@ def _check_spelling(reading: Reading, roles: Roles, components: Sequence[FoundCo
     named: list[tuple[str, KeyPath, Node]] = list(behind)
     for found in components if unasked else ():
         written = found.written
-        for role in _asked(reading, [found]):
+        for role in _asked_roles(reading, [found]):
             at, node = next((pair for pair in walk(written.parameters) if pair[1].value == role), ((), written.node))
             named.append((role, (*written.path, *at), node))
     for role, path, node in named:
@@ -147,6 +147,6 @@ def _check_spelling(reading: Reading, roles: Roles, components: Sequence[FoundCo
             reading.add(node.place, f"the task has no role {role!r}", path, f"Did you mean {near[0]!r}?")
 
 
-def _asked(reading: Reading, components: Sequence[FoundComponent]) -> list[str]:
+def _asked_roles(reading: Reading, components: Sequence[FoundComponent]) -> list[str]:
     parts = [part for found in components for part in whole(found.component, found.ref, reading.registry)]
     return list(dict.fromkeys(role for part in parts for role in part.roles if role != _TARGET))

@@ -123,7 +123,9 @@ class ScoreNames:
     def range_of(self, name: str) -> Range | None:
         """Return the range of a score, if its scorer declares one."""
         given = self._giver(name)
-        givers = [given] if given is not None else [(found, _own(found.ref, name)) for found in self._open_givers]
+        givers = (
+            [given] if given is not None else [(found, _scorer_name(found.ref, name)) for found in self._open_givers]
+        )
         for found, raw in givers:
             said = None if raw is None else found.component.range_of(raw, found.ref.parameters)
             if said is not None:
@@ -182,7 +184,7 @@ def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> Scor
     return ScoreNames(giver, open_givers) if read == written else None
 
 
-def _own(ref: ComponentRef, name: str) -> str | None:
+def _scorer_name(ref: ComponentRef, name: str) -> str | None:
     """Return the scorer's own name for a score of the task, or None if the scorer does not produce it."""
     return ref.own(name) if isinstance(ref, ScorerRef) else name
 

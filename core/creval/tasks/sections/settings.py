@@ -87,10 +87,10 @@ def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, 
 
 def condition_name(settings: Mapping[str, Any]) -> str:
     """Return the canonical name of a grid cell, e.g. `temperature=1.5,top_p=1`, or `default` without settings."""
-    return ",".join(f"{name}={_shown(value)}" for name, value in settings.items()) or "default"
+    return ",".join(f"{name}={_value_text(value)}" for name, value in settings.items()) or "default"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, str) and _SIMPLE.fullmatch(value):
         return value
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

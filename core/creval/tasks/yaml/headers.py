@@ -263,7 +263,7 @@ def read_heads(file: Path) -> Sequence[Head] | Problem:
     variants = _members(head.values) if head.kind == "task" else {}
     if not variants:
         return (head,)
-    version, title = (_shown(head.values.get(key)) for key in ("version", "title"))
+    version, title = (_cell_text(head.values.get(key)) for key in ("version", "title"))
     family = Family(head.name, len(variants), not file.name.startswith("_"), version, title)
     head = head._replace(family=family)
     return [*([head] if family.whole else []), *(_variant(head, name, own) for name, own in variants.items())]
@@ -350,8 +350,8 @@ def read_header(head: Head, plugin: str, library: Library, known: _Known) -> Tas
     return TaskHeader(
         name=head.name,
         plugin=plugin,
-        version=_shown(values.get("version")),
-        title=_shown(values.get("title")),
+        version=_cell_text(values.get("version")),
+        title=_cell_text(values.get("title")),
         measures=tuple(str(one) for one in measures) if isinstance(measures, list) else (),
         file=head.file,
         kind=head.kind,
@@ -361,7 +361,7 @@ def read_header(head: Head, plugin: str, library: Library, known: _Known) -> Tas
     )
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 

@@ -132,22 +132,22 @@ class _Translation:
         path = (*self._base, *fault.path)
         if fault.of_key:
             key = str(fault.value)
-            self._note(_key_place(node, key), f"the key {key!r} is not {expected(fault)}", (*path, key))
+            self._add_problem(_key_place(node, key), f"the key {key!r} is not {expected(fault)}", (*path, key))
         elif fault.keyword in ("additionalProperties", "unevaluatedProperties"):
             self._unknown_keys(fault, node, path)
         elif fault.keyword == "required":
             for key in fault.wanted:
                 if key not in fault.value and (path, key) not in self._suggested:
-                    self._note(node.place, f"the key {key!r} is missing", path, _purpose(fault.schema, key))
+                    self._add_problem(node.place, f"the key {key!r} is missing", path, _purpose(fault.schema, key))
         elif fault.keyword in ("anyOf", "oneOf") and fault.branches:
             self._no_branch(fault, node, path)
         elif fault.keyword == "None":  # a schema that allows nothing
-            self._note(node.place, "is not allowed here", path, "Leave it out.")
+            self._add_problem(node.place, "is not allowed here", path, "Leave it out.")
         else:
             message, fix = say(fault)
-            self._note(node.place, message, path, fix)
+            self._add_problem(node.place, message, path, fix)
 
-    def _note(self, place: Place, message: str, path: KeyPath, fix: str | None = None) -> None:
+    def _add_problem(self, place: Place, message: str, path: KeyPath, fix: str | None = None) -> None:
         problem = problem_at(place, message, path, fix)
         self.problems.setdefault((problem.path, message), problem)
 
@@ -155,7 +155,7 @@ class _Translation:
         known = [*(self._beside if not fault.path else ()), *fault.schema.get("properties", {})]
         unknown = [key for key in fault.value if key not in known]
         for key in unknown[_MAX_UNKNOWN:][:1]:
-            self._note(_key_place(node, key), f"{len(unknown) - _MAX_UNKNOWN} more unknown keys", path)
+            self._add_problem(_key_place(node, key), f"{len(unknown) - _MAX_UNKNOWN} more unknown keys", path)
         for key in unknown[:_MAX_UNKNOWN]:
             near = nearest(key, known)
             self._suggested.update((path, name) for name in near[:1])
@@ -163,22 +163,22 @@ class _Translation:
                 fix = f"Did you mean {near[0]!r}?"
             else:
                 fix = f"Known keys: {', '.join(known)}." if known else "No key is known here."
-            self._note(_key_place(node, key), f"unknown key {key!r}", (*path, key), fix)
+            self._add_problem(_key_place(node, key), f"unknown key {key!r}", (*path, key), fix)
 
     def _no_branch(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
         """Report the faults of the allowed form that is nearest to the data."""
         branches: dict[Any, list[SchemaFault]] = {}
         for branch, inner in fault.branches:
             branches.setdefault(branch, []).append(inner)
-        wanted = [_wanted(faults, fault.path) for faults in branches.values()]
+        wanted = [_missing_keys(faults, fault.path) for faults in branches.values()]
         if all(wanted) and not any(key in fault.value for keys in wanted for key in keys):
             forms = ", or ".join(" and ".join(map(repr, keys)) for keys in wanted)
-            self._note(node.place, f"needs {forms}", path, "Add what is missing.")
+            self._add_problem(node.place, f"needs {forms}", path, "Add what is missing.")
             return
         best = min(branches.values(), key=lambda faults: _distance(faults, fault))
         if _is_other_form(best, fault.path):
             forms = " or ".join(dict.fromkeys(expected(faults[0]) for faults in branches.values()))
-            self._note(node.place, f"must be {forms}, but is {shown(fault.value)}", path)
+            self._add_problem(node.place, f"must be {forms}, but is {shown(fault.value)}", path)
         else:
             for inner in best:
                 self.add(inner)
@@ -188,7 +188,7 @@ def _is_other_form(faults: Sequence[SchemaFault], path: KeyPath) -> bool:
     return any(fault.keyword in ("type", "const", "enum") and fault.path == path for fault in faults)
 
 
-def _wanted(faults: Sequence[SchemaFault], path: KeyPath) -> Sequence[str]:
+def _missing_keys(faults: Sequence[SchemaFault], path: KeyPath) -> Sequence[str]:
     """Return the missing keys of a form, if nothing else is wrong with the value."""
     missing = all(fault.keyword == "required" and fault.path == path for fault in faults)
     return [str(key) for key in faults[0].wanted] if missing else ()
@@ -196,7 +196,7 @@ def _wanted(faults: Sequence[SchemaFault], path: KeyPath) -> Sequence[str]:
 
 def _distance(faults: Sequence[SchemaFault], whole: SchemaFault) -> tuple[bool, int, int]:
     """Return how far a value is from a form: is it of another kind, how few of its keys fit, how many faults."""
-    present = sum(key in whole.value for key in _wanted(faults, whole.path))
+    present = sum(key in whole.value for key in _missing_keys(faults, whole.path))
     return _is_other_form(faults, whole.path), -present, len(faults)
 
 
