@@ -162,10 +162,10 @@ def resume(
         named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
         plans = shared_as_before(open_plans(named, options, plugins, new=False, people=people), manifest)
         _check_unchanged(manifest, plans, path)
-        kept, spending = _resume_states(folder, plans), Spending()
-        for each in kept.values():
-            each.load()
-            spending.join(each.samples.summary.spending)
+        states, spending = _resume_states(folder, plans), Spending()
+        for state in states.values():
+            state.load()
+            spending.join(state.samples.summary.spending)
         before = spending.of_run(folder, manifest)
         spent = Budget(options.max_cost, options.max_calls, *before, within=sweep and sweep.budget)
         common = _common(spent, sweep)
@@ -176,7 +176,7 @@ def resume(
             cost, calls = setup.models.batching.spent
             spent.cost, spent.calls = max(spent.cost, cost), max(spent.calls, calls)
         context = RunContext(setup, plans, RunRequest(named, manifest["roles"], people))
-        return RunSteps(folder, manifest, Execution(context, executor), watcher, kept).whole()
+        return RunSteps(folder, manifest, Execution(context, executor), watcher, states).whole()
 
 
 def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None = None) -> Finished:
@@ -216,9 +216,9 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         if setup.models.batching is not None:
             setup.models.batching.resume_command = score_command(path, manifest, how.words())
         request = RunRequest(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
-        kept = _resume_states(folder, plans, anew=True)
+        states = _resume_states(folder, plans, anew=True)
         execution = Execution(RunContext(setup, plans, request), executor)
-        return RunSteps(folder, manifest, execution, watcher, kept).scored_again()
+        return RunSteps(folder, manifest, execution, watcher, states).scored_again()
 
 
 def _with_task(

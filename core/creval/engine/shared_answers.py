@@ -61,22 +61,22 @@ def with_task(plan: TaskPlan, plans: Sequence[TaskPlan], manifest: Mapping[str, 
     )
 
 
-def copy_shared(folder: RunFolder, plan: TaskPlan, kept: ResumeState[Any]) -> None:
+def copy_shared(folder: RunFolder, plan: TaskPlan, state: ResumeState[Any]) -> None:
     """Write the samples that a task shares under its own name, except those already there."""
     assert plan.shares is not None
-    kept.prepare()
-    file = Appender(kept.samples.path)
+    state.prepare()
+    file = Appender(state.samples.path)
     try:
         for key, line in folder.sample_lines(plan.shares):
-            if key._replace(task=plan.task.name) in kept.samples.done:
+            if key._replace(task=plan.task.name) in state.samples.done:
                 continue
             record = {**line.record(), "task": plan.task.name, "shared_from": plan.shares}
             text = dump_line(record)
             file.append_line(text)
-            kept.add_sample(record, len(text))
+            state.add_sample(record, len(text))
     finally:
         file.close()
-    kept.keep()
+    state.save()
 
 
 def _questions(plan: TaskPlan, registry: Registry) -> str:

@@ -57,7 +57,7 @@ class RunSteps:
         manifest: dict[str, Any],
         execution: Execution,
         observer: Observer,
-        kept: Mapping[str, ResumeState[ResumableTally]],
+        states: Mapping[str, ResumeState[ResumableTally]],
     ) -> None:
         self._folder = folder
         self._manifest = manifest
@@ -65,7 +65,7 @@ class RunSteps:
         self._setup = setup = self._context.setup
         self._plans = self._context.plans
         self._observer = observer
-        self._kept = kept
+        self._states = states
         self._older = False
         self._reading = READING
         setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
@@ -84,8 +84,8 @@ class RunSteps:
         if self._older:
             self._tell_reading("all of them are scored again")
         if self._older or self._manifest["rescored"]:  # scored by other rules or resources: score everything again
-            for kept in self._kept.values():
-                kept.begin_scores()
+            for state in self._states.values():
+                state.begin_scores()
         self._tell_faults()
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
         command = resume_command(self._folder.path, self._manifest)
@@ -109,15 +109,15 @@ class RunSteps:
 
     def _is_scored(self) -> bool:
         """Whether every sample has its score, all with the resources of the run's start."""
-        return not self._manifest["rescored"] and all(kept.scored for kept in self._kept.values())
+        return not self._manifest["rescored"] and all(state.scored for state in self._states.values())
 
     def _tell_faults(self) -> None:
         """Warn, in one line each, of components that raised and are not tried again because their code is unchanged."""
         again = score_command(self._folder.path, self._manifest)
         for way, fix in (("scores", again), ("samples", "start a new run")):
             found: Counter[str] = Counter()
-            for kept in self._kept.values():
-                for fault, count in getattr(kept, way).faults.items():
+            for state in self._states.values():
+                for fault, count in getattr(state, way).faults.items():
                     if fault.component.startswith("protocol") == (way == "samples"):
                         found[fault.component] += count
             for component, count in sorted(found.items()):
@@ -140,13 +140,13 @@ class RunSteps:
     async def _work(self) -> Finished:
         try:
             await self._executor.open(self._context)
-            jobs = [Job(plan, self._kept[plan.task.name]) for plan in self._plans if plan.shares is None]
-            lacking = any(job.kept.samples.sound < job.kept.total for job in jobs)
-            if lacking:
+            jobs = [Job(plan, self._states[plan.task.name]) for plan in self._plans if plan.shares is None]
+            incomplete = any(job.state.samples.sound < job.state.total for job in jobs)
+            if incomplete:
                 self._context.prepare()
             maker = SampleMaker(self._executor.make, self._context.concurrency, self._context.target_stats)
             budget = await generate(jobs, maker, self._observer)
-            if lacking:
+            if incomplete:
                 self._context.rest()
             self._copy_shared()
             results, unpaid = await self._results("budget" if budget else "done")
@@ -164,7 +164,7 @@ class RunSteps:
         """Copy answers to each task that asks the same as another one."""
         for plan in self._plans:
             if plan.shares is not None:
-                copy_shared(self._folder, plan, self._kept[plan.task.name])
+                copy_shared(self._folder, plan, self._states[plan.task.name])
 
     def _settle_batches(self, budget: BudgetError | None) -> None:
         """Remove the batches' copy of answers once every sample and call has its own."""
@@ -176,7 +176,7 @@ class RunSteps:
             await self._executor.open(self._context)
             for plan in self._plans:
                 if plan.shares is not None:  # scoring again does not read samples beforehand
-                    self._kept[plan.task.name].load()
+                    self._states[plan.task.name].load()
             self._copy_shared()
             results, budget = await self._results(self._manifest["status"], again=True)
         finally:
@@ -297,7 +297,7 @@ class RunSteps:
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
         scoring = Scoring(self._context.scoring(plan), self._executor.score, self._executor.batch)
-        return await step(self._folder, self._kept[plan.task.name], scoring, self)
+        return await step(self._folder, self._states[plan.task.name], scoring, self)
 
     def one(self, score: ScoreRecord) -> None:
         """A sample has been scored."""
@@ -311,8 +311,8 @@ class RunSteps:
         """Run the third step of a task: compute metrics from its file of scores."""
         task = plan.task
         used_resources = self._setup.used_resources(task)
-        kept = self._kept[task.name]
-        tally = kept.scores.summary.whole()
+        state = self._states[task.name]
+        tally = state.scores.summary.whole()
         if tally is None:
             tally = empty_tally(plan)
             for record in self._folder.score_rows(task.name):
@@ -325,7 +325,7 @@ class RunSteps:
             again = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
             fix = f"{error.fix or 'Correct the scorer.'} {again}"
             raise ScoringError(error.what, where=error.where, fix=fix) from error
-        usage = TaskUsage(kept.samples.summary.usage, self._setup.ledger.usage(task.name))
+        usage = TaskUsage(state.samples.summary.usage, self._setup.ledger.usage(task.name))
         labelled = read_labelled(self._folder.path)
         return task_results(plan, (tally, usage), metrics, used_resources, labelled)
 

@@ -94,12 +94,12 @@ class Job(NamedTuple):
     """One task to generate: its plan and its resume state."""
 
     plan: TaskPlan
-    kept: ResumeState[Any]
+    state: ResumeState[Any]
 
     @property
     def missing(self) -> int:
         """The number of samples still to be made."""
-        return self.plan.total - len(self.kept.samples.done)
+        return self.plan.total - len(self.state.samples.done)
 
 
 class SampleMaker(NamedTuple):
@@ -151,7 +151,7 @@ class _Generation:
         for progress in self.tasks:
             if not progress.job.missing:
                 continue
-            for work in progress.job.plan.works(progress.job.kept.samples.done.has):
+            for work in progress.job.plan.works(progress.job.state.samples.done.has):
                 if progress.given_up is not None:
                     break
                 yield progress, work
@@ -172,7 +172,7 @@ class _Generation:
             if stored.media:
                 progress.media.keep(stored.media)
             progress.file.append_line(stored.line)
-            progress.job.kept.add_sample(stored.record, len(stored.line))
+            progress.job.state.add_sample(stored.record, len(stored.line))
             self.observer.on_sample(stored.sample, stats())
 
     def close(self) -> None:
@@ -197,9 +197,9 @@ async def generate(jobs: Sequence[Job], maker: SampleMaker, observer: Observer) 
     A task that gets no answer while others do is given up: the rest of its samples counts as skipped.
     """
     for job in jobs:
-        job.kept.prepare()
-    media = MediaFolder(jobs[0].kept.samples.path.parent.parent) if jobs else None
-    tasks = [_Progress(job, Appender(job.kept.samples.path), media) for job in jobs if media is not None]
+        job.state.prepare()
+    media = MediaFolder(jobs[0].state.samples.path.parent.parent) if jobs else None
+    tasks = [_Progress(job, Appender(job.state.samples.path), media) for job in jobs if media is not None]
     generation = _Generation(tasks, maker, observer)
     total, missing = sum(job.plan.total for job in jobs), sum(job.missing for job in jobs)
     observer.on_phase("generate", None, total, total - missing)
@@ -212,7 +212,7 @@ async def generate(jobs: Sequence[Job], maker: SampleMaker, observer: Observer) 
     finally:
         generation.close()
     for job in jobs:
-        job.kept.keep()
+        job.state.save()
     if generation.budget is None:
         generation.check_hope()
     return generation.budget

@@ -226,7 +226,7 @@ class Checkpoint:
         if self._rows.lines - self._lines >= EVERY:
             self.save()
 
-    def keep(self) -> None:
+    def save_if_grown(self) -> None:
         """Write a checkpoint of a large file if any lines were added since the last one."""
         if self._rows.lines >= EVERY and self._rows.lines != self._lines:
             self.save()
@@ -330,10 +330,10 @@ class ResumeState(Generic[S]):
         self.scores.note(record, length)
         self._scores.note()
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write the checkpoints of large files again, at the end of a step."""
-        self._samples.keep()
-        self._scores.keep()
+        self._samples.save_if_grown()
+        self._scores.save_if_grown()
 
 
 def _identity(plan: TaskPlan) -> str:

@@ -186,7 +186,7 @@ def _time() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class _Kept(NamedTuple):
+class _JournalPlace(NamedTuple):
     journal: int
     place: CallPlace
 
@@ -221,11 +221,11 @@ class Ledger:
         self.watch: Callable[[], None] | None = None
         self._seed = seed
         self._journals: list[CallJournal] = []
-        self._kept: dict[bytes, _Kept] = {}
+        self._places: dict[bytes, _JournalPlace] = {}
         self._memory: dict[str, Reply] = {}
         self._attempts: Counter[bytes] = Counter()
         self._void: set[bytes] = set()
-        self._flying: dict[str, asyncio.Task[Reply]] = {}
+        self._pending: dict[str, asyncio.Task[Reply]] = {}
         self._failed: dict[str, ModelError] = {}
         self._usage: defaultdict[tuple[str, str], UsageTally] = defaultdict(UsageTally)
         self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
@@ -250,19 +250,19 @@ class Ledger:
         role is not asked further if its model refused every call so far (a wrong key, an unknown model).
         """
         key, role = question_key(model, request, asking), request.origin.role
-        flying = self._flying.get(key)
-        if flying is None:
-            kept = self._find(key, request)
-            if kept is not None:
-                return self._reused(kept, role)
+        pending = self._pending.get(key)
+        if pending is None:
+            reply = self._find(key, request)
+            if reply is not None:
+                return self._reused(reply, role)
             refusal = self.silent(role)
             if isinstance(refusal, FatalModelError) and refusal.every_call:
                 raise FatalModelError(refusal.what, where=refusal.where, fix=refusal.fix, every_call=True)
-            flying = asyncio.ensure_future(self._pay(model, request, asking, key))
-            self._flying[key] = flying
-            flying.add_done_callback(partial(self._landed, key))
-            return await asyncio.shield(flying)
-        return self._reused(await asyncio.shield(flying), role)
+            pending = asyncio.ensure_future(self._pay(model, request, asking, key))
+            self._pending[key] = pending
+            pending.add_done_callback(partial(self._landed, key))
+            return await asyncio.shield(pending)
+        return self._reused(await asyncio.shield(pending), role)
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Mark an answer as unreadable for its asker: the next asker gets a new answer."""
@@ -271,10 +271,10 @@ class Ledger:
         role, key, attempt = reply.record.split("#")
         short = _short(key)
         newest = self._attempts[short] == int(attempt) + 1
-        if not newest or (short not in self._kept and key not in self._memory):
+        if not newest or (short not in self._places and key not in self._memory):
             return  # another asker already marked it, or it is not reused anyway
         self._memory.pop(key, None)
-        if self._kept.pop(short, None) is not None:
+        if self._places.pop(short, None) is not None:
             self._void.add(short)
             self._journals[0].append(role, {"key": key, "attempt": int(attempt), "role": role, "unreadable": reason})
 
@@ -293,14 +293,14 @@ class Ledger:
 
     async def landed(self) -> None:
         """Wait for calls in flight that nothing awaits any longer, so that their paid answers are stored."""
-        await asyncio.gather(*self._flying.values(), return_exceptions=True)
+        await asyncio.gather(*self._pending.values(), return_exceptions=True)
 
     async def close(self) -> None:
         """End the calls in flight and write the lines to disk."""
-        flying = list(self._flying.values())
-        for task in flying:
+        pending = list(self._pending.values())
+        for task in pending:
             task.cancel()
-        await asyncio.gather(*flying, return_exceptions=True)
+        await asyncio.gather(*pending, return_exceptions=True)
         for journal in self._journals:
             journal.close()
 
@@ -311,14 +311,14 @@ class Ledger:
             self._attempts[key] = max(self._attempts[key], int(record["attempt"]) + 1)
             _count(self._usage[_task(record), place.role], record)
         if "unreadable" in record:
-            if key in self._kept and self._kept[key].journal == number:
-                del self._kept[key]
+            if key in self._places and self._places[key].journal == number:
+                del self._places[key]
             if number == 0:
                 self._void.add(key)
         elif reusable(record) and number == 0:
-            self._kept[key] = _Kept(number, place)
+            self._places[key] = _JournalPlace(number, place)
         elif reusable(record) and key not in self._void:
-            self._kept.setdefault(key, _Kept(number, place))
+            self._places.setdefault(key, _JournalPlace(number, place))
 
     def _reused(self, reply: Reply, role: str) -> Reply:
         self._now[role].reused += 1
@@ -326,22 +326,22 @@ class Ledger:
         return replace(reply, cached=True, cost=0.0)
 
     def _landed(self, key: str, task: asyncio.Task[Reply]) -> None:
-        self._flying.pop(key, None)
+        self._pending.pop(key, None)
         if not task.cancelled():
             task.exception()  # retrieved, even if every asker was cancelled
 
     def _find(self, key: str, request: GenerateRequest) -> Reply | None:
         """Return the stored answer; one of another run is also written to this run's journal."""
         short = _short(key)
-        kept = self._kept.get(short)
-        if kept is None:
+        position = self._places.get(short)
+        if position is None:
             return self._memory.get(key)
-        record = dict(self._journals[kept.journal].read(kept.place))
+        record = dict(self._journals[position.journal].read(position.place))
         if record["key"] != key:
             return None
         reply = reply_from_json(record["reply"])
-        if kept.journal:
-            source = record.get("from") or {"run": self._journals[kept.journal].path.name, "at": record["at"]}
+        if position.journal:
+            source = record.get("from") or {"run": self._journals[position.journal].path.name, "at": record["at"]}
             record.pop("lost", None)
             record |= _question(request) | {"reply": reply_to_json(reply)}
             record |= {"from": source, "attempt": self._attempts[short], "at": _time()}
@@ -380,7 +380,7 @@ class Ledger:
         if "from" not in record:  # such an answer counts as reused
             _count(self._now[role], record)
         if place is not None and reusable(record):
-            self._kept[short] = _Kept(0, place)
+            self._places[short] = _JournalPlace(0, place)
         self._notify()
 
     def _notify(self) -> None:

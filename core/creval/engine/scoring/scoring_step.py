@@ -38,36 +38,36 @@ class Scoring(NamedTuple):
 
 
 async def score_missing(
-    folder: RunFolder, kept: ResumeState[Any], how: Scoring, watch: ScoringWatch
+    folder: RunFolder, state: ResumeState[Any], how: Scoring, watch: ScoringWatch
 ) -> BudgetError | None:
     """Score the samples that have no score yet, or an errored one; each score is written when the sample is done.
 
     Returns the BudgetError that ended it, if any; samples without a score then count as skipped.
     """
-    if how.parts.by_docs and not kept.settled:
-        kept.begin_scores()  # a new answer changes the scores of the others
-    watch.some(len(kept.scores.done))
-    return await _score(_SamplesToScore(folder, kept), how, watch)
+    if how.parts.by_docs and not state.settled:
+        state.begin_scores()  # a new answer changes the scores of the others
+    watch.some(len(state.scores.done))
+    return await _score(_SamplesToScore(folder, state), how, watch)
 
 
 async def score_again(
-    folder: RunFolder, kept: ResumeState[Any], how: Scoring, watch: ScoringWatch
+    folder: RunFolder, state: ResumeState[Any], how: Scoring, watch: ScoringWatch
 ) -> BudgetError | None:
     """Score every sample again, into a new file next to the one that it replaces (`RunFolder.new_scores`)."""
-    kept.begin_scores()
-    return await _score(_SamplesToScore(folder, kept), how, watch)
+    state.begin_scores()
+    return await _score(_SamplesToScore(folder, state), how, watch)
 
 
 class _SamplesToScore(NamedTuple):
     """The samples of a run that are to be scored."""
 
     folder: RunFolder
-    kept: ResumeState[Any]
+    state: ResumeState[Any]
 
     def samples(self, task: str) -> Iterator[Sample]:
-        if self.kept.settled:
+        if self.state.settled:
             return
-        samples, done = self.kept.samples, self.kept.scores.done
+        samples, done = self.state.samples, self.state.scores.done
         for key, line in self.folder.sample_lines(task):
             wanted, counted = key not in done, line.start < samples.size
             if counted and not wanted:
@@ -80,25 +80,25 @@ class _SamplesToScore(NamedTuple):
 
     def sizes(self, task: str) -> Counter[tuple[str, str]]:
         """Return the number of samples to be scored of each (doc, condition)."""
-        if self.kept.settled:
+        if self.state.settled:
             return Counter()
         keys = (key for key, _ in self.folder.sample_lines(task))
-        return Counter((key.doc, key.condition) for key in keys if key not in self.kept.scores.done)
+        return Counter((key.doc, key.condition) for key in keys if key not in self.state.scores.done)
 
 
 async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) -> BudgetError | None:
     """Let the executor score the pending samples; each score is written when it arrives."""
-    parts, kept = how.parts, reading.kept
+    parts, state = how.parts, reading.state
     samples = reading.samples(parts.task.name)
     cut = batches(samples, how.batch)
     if parts.by_docs:
         cut = doc_batches(samples, reading.sizes(parts.task.name), how.batch)
-    file = Appender(kept.scores.path)
+    file = Appender(state.scores.path)
 
     def write(record: Mapping[str, object]) -> None:
         line = dump_line(record)
         file.append_line(line)
-        kept.add_score(record, len(line))
+        state.add_score(record, len(line))
 
     def scored(scores: Sequence[ScoreRecord]) -> None:
         for score in scores:
@@ -114,7 +114,7 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
         file.close()
     for _ in samples:  # after the budget's end the rest is read for its usage
         pass
-    kept.keep()
+    state.save()
     return budget
 
 
