@@ -42,7 +42,7 @@ _INNER = frozenset({"samples", "scores", "calls", "checkpoints", "tasks", "media
 _DEEPEST = 2
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-_FIX = "A run folder holds plain files and folders alone: remove it, or name another run."
+_FIX = "A run folder contains only plain files and folders: remove it, or name another run."
 
 
 class StrangeFileError(RunError):
@@ -52,12 +52,12 @@ class StrangeFileError(RunError):
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is no finite number")
+        raise ValueError(f"{text[:20]} is not a finite number")
     return number
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 DECODE = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite).raw_decode
@@ -127,7 +127,7 @@ def _check_plain(mode: int, path: Path) -> None:
     if stat.S_ISLNK(mode):
         raise _strange("is a link", path)
     if not stat.S_ISREG(mode):
-        raise _strange("is a folder" if stat.S_ISDIR(mode) else "is no plain file", path)
+        raise _strange("is a folder" if stat.S_ISDIR(mode) else "is not a plain file", path)
 
 
 def _strange(what: str, path: Path) -> StrangeFileError:

@@ -185,7 +185,7 @@ def test_progress_and_what_follows_say_what_was_done(folder: Path) -> None:
     (folder / "spelling.yaml").unlink()
     again = creval(folder, "score", "runs/u")
     assert again.returncode == 0
-    assert again.stderr.count("spelling.yaml is not there: the run's own copy is taken") == 1
+    assert again.stderr.count("spelling.yaml is not there: the run's own copy is used") == 1
 
 
 def test_the_budget_stops_a_run_with_exit_code_3_and_resume_finishes_it(folder: Path) -> None:
@@ -237,7 +237,7 @@ def test_baselines_over_other_docs_are_next_to_no_score_and_their_commands_are_n
     assert "other docs" not in floor.stderr
     done = creval(folder, *common, "--limit", "2", "--model", "baseline/ceiling", "-o", "runs/ceiling")
     assert done.returncode == 0, done.stderr
-    assert "In runs the floor of kumo_easy, rat is over other docs" in done.stderr
+    assert "In runs the floor of kumo_easy, rat is for other docs" in done.stderr
     (command,) = (line for line in done.stderr.splitlines() if "--model baseline/floor" in line)
     assert " --tasks kumo_easy,rat --limit 2 --repeats 1 --seed 5 " in command
     reported = creval(folder, "report", "runs/ceiling")
@@ -264,9 +264,9 @@ def test_baselines_over_other_docs_are_next_to_no_score_and_their_commands_are_n
         (("--tasks", "drat", "--model", "baseline/floor", "--resource", "embeding=embedded/minilm"), "'embedding'"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--role", "judge"), "NAME=VALUE"),
         (("--tasks", "dratt", "-m", "baseline/floor", "-m", "baseline/ceiling"), "Did you mean 'drat'"),
-        (("--tasks", "kumo_easy", "--model", "baseline/floor,baseline/ceiling"), "are several models"),
-        (("--tasks", "kumo_easy", "--model", "baseline/floor", "-o", ""), "an empty text is no path"),
-        (("play", "kumo_easy", "-o", ""), "an empty text is no path"),
+        (("--tasks", "kumo_easy", "--model", "baseline/floor,baseline/ceiling"), "names several models"),
+        (("--tasks", "kumo_easy", "--model", "baseline/floor", "-o", ""), "a path cannot be empty"),
+        (("play", "kumo_easy", "-o", ""), "a path cannot be empty"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--generation", "n=1", "--generation", "n=2"), "twice"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--condition", "temperature=["), "not valid YAML"),
         (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "--executor", "moon"), "local"),

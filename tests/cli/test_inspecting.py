@@ -93,7 +93,7 @@ def test_another_yaml_scores_the_same_answers_next_to_the_old_scores(
     assert "ignore_case" in (made / "lenient" / "tasks" / "spelling.yaml").read_text()
     (made / "asks.yaml").write_text(text.replace("Write the word", "Spell the word"))
     assert invoke(["score", run, "--task-file", str(made / "asks.yaml")]) == 2
-    assert "changed in what it asks" in capsys.readouterr().err
+    assert "changed in its requests" in capsys.readouterr().err
     (made / "named.yaml").write_text(text.replace("task: spelling", "task: speling"))
     assert invoke(["score", run, "--task-file", str(made / "named.yaml")]) == 2
     assert "Did you mean 'spelling'?" in capsys.readouterr().err

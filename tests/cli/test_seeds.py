@@ -61,5 +61,5 @@ def test_a_run_and_its_file(tmp_path: Path) -> None:
 def test_from_python() -> None:
     from creval.engine.run_options import RunOptions
 
-    with pytest.raises(UsageError, match="-1 is no seed"):
+    with pytest.raises(UsageError, match="-1 is not a seed"):
         RunOptions(seed=-1)

@@ -30,6 +30,6 @@ def test_parameters_and_what_goes_in_and_out() -> None:
         "group: integer | string (which part)",
         "inner: component of kind generator",
         "free: any value",
-        "produces the scores far, as its parameters say",
+        "produces the scores far, depending on its parameters",
         "uses the resources embedding",
     ]

@@ -147,7 +147,7 @@ def test_malformed_lines_are_all_named_with_file_and_line(tmp_path: Path) -> Non
     assert lines == [
         f"{file}: 4 rows are faulty:",
         f"  {file}:3: not valid JSON: Expecting ',' delimiter (column 8)",
-        f"  {file}:4: a line must hold a JSON object {{...}}",
+        f"  {file}:4: a line must contain a JSON object {{...}}",
         f"  {file}:5: not valid JSON: NaN is not a JSON value",
         f"  {file}:7: not valid JSON: not UTF-8 text",
         "Correct these rows; no doc is left out silently.",
@@ -238,10 +238,10 @@ def test_json_faults(tmp_path: Path) -> None:
     file = tmp_path / "docs.json"
     for text, part in [
         ("[1, {}]", "docs.json, item 1: an item must be a JSON object"),
-        ('{"a": 1}', "the file must hold a JSON list of objects"),
+        ('{"a": 1}', "the file must contain a JSON list of objects"),
         ('[{"a": 1},\n{"b" 2}]', "docs.json:2:6: not valid JSON"),
         ("[NaN]", "NaN is not a JSON value"),
-        ("[]", "the dataset holds no docs"),
+        ("[]", "the dataset contains no docs"),
         ("[" * 100_000, "not valid JSON"),
     ]:
         file.write_text(text)
@@ -251,7 +251,7 @@ def test_json_faults(tmp_path: Path) -> None:
 def test_formats_are_recognised_by_their_ending(tmp_path: Path) -> None:
     file = tmp_path / "docs.txt"
     file.write_text('{"a": 1}\n')
-    assert "the ending does not say the format of the file: '.txt'" in fault(file)
+    assert "the file name does not show the format: '.txt'" in fault(file)
     assert len(Dataset(open_file(file, "jsonl"))) == 1
     with pytest.raises(DataError, match="there is no such data file"):
         open_file(tmp_path / "none.jsonl")

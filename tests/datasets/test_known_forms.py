@@ -102,7 +102,7 @@ def test_a_text_without_a_list_is_refused() -> None:
         shaped({"t": "plain"}, None, FieldRef("made", "t", split="numbered"))
     with pytest.raises(ValueError, match="split:") as caught:
         shaped({"t": "a|b", "r": 0}, ChoicesRef("t", "r"))
-    assert "no list of choices" in str(caught.value)
+    assert "not a list of choices" in str(caught.value)
 
 
 MMLU = """

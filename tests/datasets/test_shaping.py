@@ -47,7 +47,7 @@ def test_fields(row: Mapping[str, Any], field: FieldRef, value: object) -> None:
         ({"q": 1}, FieldRef("a", "p"), "there is no field 'p'; there is q"),
         ({"q": [1]}, FieldRef("a", "q.3"), "no field 'q.3'"),
         ({"s": "none"}, FieldRef("a", "s", "#### (.*)"), "is not in the field 's': 'none'"),
-        ({"s": 5}, FieldRef("a", "s", "5"), "is no text"),
+        ({"s": 5}, FieldRef("a", "s", "5"), "is not a text"),
         ({"s": "five"}, FieldRef("a", "s", number=True), "'five' cannot be read as a number"),
         ({"s": "4,2"}, FieldRef("a", "s", number=True), "'4,2' cannot be read as a number"),
         ({"s": "1_2"}, FieldRef("a", "s", number=True), "cannot be read as a number"),
@@ -102,7 +102,7 @@ def test_the_right_choice_in_each_form(kind: Any, answer: object, letter: str) -
         ({"texts": ["a", "a"], "right": 0}, "two choices are 'a', the right one"),
         ({"texts": ["a", "b"], "right": 2}, "no index of the 2 choices"),
         ({"texts": ["a", "b"], "right": True}, "no index"),
-        ({"texts": "ab", "right": 0}, "is no list of choices"),
+        ({"texts": "ab", "right": 0}, "is not a list of choices"),
         ({"texts": ["a", "b"]}, "no field 'right'"),
     ],
 )

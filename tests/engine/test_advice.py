@@ -160,7 +160,7 @@ def test_a_run_that_is_running_is_waited_for(run_in, capsys):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         for read in (load_result, lambda path: open_run(path).results, lambda path: open_runs([path])):
-            with pytest.raises(RunError, match="Another process is at work on the run") as caught:
+            with pytest.raises(RunError, match="Another process is using the run") as caught:
                 read(folder)
             assert not COMMAND.search(str(caught.value))
         assert "process id" in printed(capsys, 2, "resume", str(folder))

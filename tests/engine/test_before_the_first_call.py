@@ -67,16 +67,16 @@ def test_a_grid_without_end(make_task, server, options):
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"limit": "some"}, "is no limit"),
-        ({"limit": 0}, "is no limit"),
-        ({"limit": "9" * 5000}, "is no limit"),
-        ({"timeout": 0}, "no time limit"),
-        ({"timeout": float("nan")}, "no time limit"),
+        ({"limit": "some"}, "is not a limit"),
+        ({"limit": 0}, "is not a limit"),
+        ({"limit": "9" * 5000}, "is not a limit"),
+        ({"timeout": 0}, "is not a valid timeout"),
+        ({"timeout": float("nan")}, "is not a valid timeout"),
         ({"generation": {"temperature": float("nan")}}, "cannot be sent"),
         ({"generation": {"seed": date(2026, 1, 1)}}, "cannot be sent"),
-        ({"seed": -1}, "-1 is no seed"),
-        ({"output": Path("a\nb")}, r"holds the control character \\n"),
-        ({"output": Path("a\x1b[2J")}, r"holds the control character \\x1b"),
+        ({"seed": -1}, "-1 is not a seed"),
+        ({"output": Path("a\nb")}, r"contains the control character \\n"),
+        ({"output": Path("a\x1b[2J")}, r"contains the control character \\x1b"),
         ({"repeats": 0}, "repeats must be at least 1"),
         ({"repeats": 10**12}, "too many"),
         ({"generation": {"extra": 1}}, "must be a mapping"),
@@ -99,15 +99,15 @@ def test_wrong_options(options, changes, match):
     [
         ({"resources": {"embeding": "embedded/minilm"}}, UnknownNameError, "unknown resource 'embeding'"),
         ({"data": {"parot": "x.jsonl"}}, UnknownNameError, "unknown task 'parot'"),
-        ({"max_cost": -1}, UsageError, "no amount"),
+        ({"max_cost": -1}, UsageError, "not an amount"),
         ({"roles": {"jugde": "openai/x"}}, UnknownNameError, "unknown role 'jugde'"),
-        ({"roles": {"target": "openai/x"}}, UsageError, "no role to fill"),
+        ({"roles": {"target": "openai/x"}}, UsageError, "the target is not a role"),
         ({"generation": {"temperature": "hot"}}, UsageError, "temperature must be a number"),
         ({"generation": {"temperature": 5000}}, UsageError, "temperature must be at most 10"),
         ({"generation": {"n": 0}}, UsageError, "n must be at least 1"),
         ({"generation": {"extra": {"top_p": 7}}}, UsageError, "top_p must be at most 1"),
-        ({"generation": {"messages": []}}, UsageError, "'messages' is no generation setting"),
-        ({"generation": {"model": "x"}}, UsageError, "'model' is no generation setting"),
+        ({"generation": {"messages": []}}, UsageError, "'messages' is not a generation setting"),
+        ({"generation": {"model": "x"}}, UsageError, "'model' is not a generation setting"),
     ],
 )
 def test_wrong_names(make_task, server, options, changes, error, match):
@@ -116,7 +116,7 @@ def test_wrong_names(make_task, server, options, changes, error, match):
 
 @pytest.mark.parametrize("model", ["a,b", "openai/a,openai/b", "openai/gpt,mini"])
 def test_several_models(make_task, server, options, model):
-    refuse(server, options, [make_task()], UsageError, "are several models", model=model)
+    refuse(server, options, [make_task()], UsageError, "names several models", model=model)
 
 
 def test_a_role_s_model_is_named_by_the_role():

@@ -101,7 +101,7 @@ def test_where_the_data_are_present_the_texts_are_there_again(task, monkeypatch,
     assert SECRET in whole.doc["word"]
     assert whole.calls[0].messages[0] == {"role": "user", "content": f"Say {whole.doc['word']}"}
     rows[int(stored.key.doc[1:])]["word"] = "another"
-    with pytest.raises(RunError, match="is not the one that was asked about"):
+    with pytest.raises(RunError, match="is not the one that the run used"):
         with_texts(stored, found, Dataset(ListRows(rows, "rows"), "id"))
 
 
@@ -234,7 +234,7 @@ def test_a_subset_depends_on_seed_and_ids_alone():
     assert set(ids) < {doc.id for doc in sampled(rows, 31, 42)}
     whole = Dataset(ListRows(rows, "rows"), "id")
     assert len({whole.fingerprint, some.fingerprint, sampled(rows, 30, 43).fingerprint}) == 3
-    with pytest.raises(DataError, match="samples 101 docs, and the data hold 100"):
+    with pytest.raises(DataError, match="samples 101 docs, but the data contain 100"):
         sampled(rows, 101, 42)
 
 

@@ -155,7 +155,7 @@ def test_a_person_plays_at_this_machine(make_task, options, recorded, monkeypatc
     import creval_counting_parts
 
     monkeypatch.setattr(creval_counting_parts.Counting, "remote", True)
-    with pytest.raises(UsageError, match="a person sits at this machine"):
+    with pytest.raises(UsageError, match="a person can only answer on this machine"):
         run_new([make_task()], "human/me", options(executor="counting"))
 
 
@@ -169,7 +169,7 @@ def test_batches_are_gathered_in_this_process(make_task, options, recorded, monk
     import creval_counting_parts
 
     monkeypatch.setattr(creval_counting_parts.Counting, "remote", True)
-    with pytest.raises(UsageError, match="batches are gathered in this process") as refused:
+    with pytest.raises(UsageError, match="batches are collected only in this process") as refused:
         run_new([make_task()], "hosted_vllm/x", options(executor="counting", batch=True))
     assert "--executor" in str(refused.value)
 

@@ -184,8 +184,8 @@ def test_whatever_a_protocol_does_the_run_continues(make_task, options, install)
     found = {doc: (record["status"], record.get("reason")) for doc, record in scores_of(result).items()}
     assert found["d0"] == ("errored", "the protocol failed: ValueError: boom (creval_strange_parts.py:6)")
     assert found["d1"][0] == found["d2"][0] == "errored"
-    assert "no plain data" in found["d1"][1]
-    assert "no plain data" in found["d2"][1]
+    assert "something other than plain data" in found["d1"][1]
+    assert "something other than plain data" in found["d2"][1]
     assert found["d3"] == ("errored", "the protocol ended without an answer or outcome")
     assert found["d4"] == ("truncated", "the answer was cut at the token limit")
     assert found["d5"] == ("unparsed", "no move in it")

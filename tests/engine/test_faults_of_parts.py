@@ -82,10 +82,10 @@ def reasons(result) -> list[str]:
     [
         ("exit", "SystemExit: 3"),
         ("raise", "KeyError: 'gone'"),
-        ("text", "gave a str and no list of scores"),
-        ("none", "gave a NoneType and no list of scores"),
-        ("number", "gave a int and no list of scores"),
-        ("score_of_text", "gave 'bad' as a str and no number"),
+        ("text", "returned a str, not a list of scores"),
+        ("none", "returned a NoneType, not a list of scores"),
+        ("number", "returned a int, not a list of scores"),
+        ("score_of_text", "returned 'bad' as a str, not a number"),
     ],
 )
 def test_a_scorer(run, how, what):
@@ -93,13 +93,17 @@ def test_a_scorer(run, how, what):
         assert what in reason and re.search(r"\(creval_bad_parts\.py:\d+\)", reason)
 
 
-@pytest.mark.parametrize(("how", "what"), [("exit", "SystemExit: 3"), ("raise", "KeyError"), ("text", "gave a str")])
+@pytest.mark.parametrize(
+    ("how", "what"), [("exit", "SystemExit: 3"), ("raise", "KeyError"), ("text", "returned a str")]
+)
 def test_a_parser(run, how, what):
     for reason in reasons(run(("score:", f"parse: {{bad: {how}}}\nscore:"))):
         assert what in reason and re.search(r"\(creval_bad_parts\.py:\d+\)", reason)
 
 
-@pytest.mark.parametrize(("how", "what"), [("exit", "SystemExit: 3"), ("raise", "KeyError"), ("number", "said a int")])
+@pytest.mark.parametrize(
+    ("how", "what"), [("exit", "SystemExit: 3"), ("raise", "KeyError"), ("number", "returned a int")]
+)
 def test_a_baseline(run, how, what):
     result = run(("score:", f"baselines: {{floor: {{bad: {how}}}}}\nscore:"), model="baseline/floor")
     for reason in reasons(result):

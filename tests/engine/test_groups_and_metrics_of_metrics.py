@@ -149,7 +149,7 @@ def test_every_condition_has_its_groups(tmp_path: Path) -> None:
     ("metrics", "line", "message"),
     [
         ("  - {name: f1, of: {f1: [exact_match, exact_mach]}}", 12, "Did you mean 'exact_match'?"),
-        ("  - {name: f1, of: {f1: [exact_match, f1]}}", 12, "no metric with scores of its own is called 'f1'"),
+        ("  - {name: f1, of: {f1: [exact_match, f1]}}", 12, "no metric with its own scores is called 'f1'"),
         ("  - {name: f1, of: {harmonic_men: [exact_match, exact_match]}}", 12, "Did you mean 'harmonic_mean'?"),
         ("  - {name: f1, of: {f1: [exact_match]}}", 12, "f1"),
         ("  - {name: f1, off: {f1: [exact_match, exact_match]}, failed: zero}", 12, "Did you mean 'of'?"),
@@ -171,7 +171,7 @@ def test_faults_have_file_and_line(tmp_path: Path, metrics: str, line: int, mess
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ("  - {name: includes, failed: zero, by: topics}", "lacks the field 'topics', by which 'includes' takes docs"),
+        ("  - {name: includes, failed: zero, by: topics}", "lacks the field 'topics', by which 'includes' groups docs"),
         ("  - {name: includes, failed: zero, aggregate: median, by: topic, average: macro}", "is a mean over groups"),
         (
             "  - {name: includes, failed: zero, aggregate: median}\n"
@@ -189,7 +189,7 @@ def test_faults_that_the_data_show(tmp_path: Path, metrics: str, message: str) -
 
 def test_values_of_docs_that_may_not_be_stored_are_no_names(tmp_path: Path) -> None:
     task = written(tmp_path, METRICS, ("baselines", "store: reference\nbaselines"))
-    with pytest.raises(TaskError, match="store: reference keeps out"):
+    with pytest.raises(TaskError, match="store: reference forbids"):
         TaskIndex(load_plugins()).load(task)
 
 

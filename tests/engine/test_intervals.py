@@ -62,6 +62,6 @@ def test_pass_at_k_of_trials_is_refused_before_the_first_call(make_task, server,
     task = make_task(docs=4, repeats=3, extra="cluster: trial\n")
     path = tmp_path / "parrot.yaml"
     path.write_text(path.read_text().replace("aggregate: mean", "aggregate: {pass@k: 2}"))
-    with pytest.raises(UsageError, match="every trial of the task stands for itself"):
+    with pytest.raises(UsageError, match="the trials of the task are independent"):
         of(task, server, options)
     assert server.requests == []

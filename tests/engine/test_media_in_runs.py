@@ -218,7 +218,7 @@ def test_what_a_task_requires_is_checked_like_its_prompts(write, options, monkey
         ("link.png", "is outside of the data file's folder"),
         ("shown/none.png", "cannot be read: No such file"),
         ("shown", "cannot be read: Is a directory"),
-        ("pipe.png", "is no plain file"),
+        ("pipe.png", "is not a plain file"),
         ("empty.png", "a media file is empty"),
         ("data:image/png;base64,@@", "a data URL is not in base64"),
         (7, "names no image, audio or file"),
@@ -433,6 +433,6 @@ def test_a_merged_run_holds_the_images_of_its_shards(write, options, tmp_path):
 def test_an_image_in_a_text_is_no_word(form, write, options):
     task = write(form, **{'"Look. {{ word }}"': '"Look. {{ picture }}"'})
     with ChatServer(answer=see) as server:
-        with pytest.raises(TaskError, match="a field of media is in a text"):
+        with pytest.raises(TaskError, match="a text contains a media field"):
             creval.run([task], "chat/see", options(base_url=server.url))
         assert not server.requests

@@ -171,7 +171,7 @@ def test_a_recording_with_a_damaged_line_is_refused_before_the_first_call(
     task = make_task(docs=2, extra="protocol: {watched: {}}\n")
     models = {"target": MODEL, "judge": MODEL, role: f"replay/{broken}"}
     given = options(roles={"judge": models["judge"]})
-    with ChatServer() as server, pytest.raises(DataError, match="the line is no recorded sample") as caught:
+    with ChatServer() as server, pytest.raises(DataError, match="the line is not a recorded sample") as caught:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         creval.run([task], models["target"], given)
     assert caught.value.where == f"{broken}:2"

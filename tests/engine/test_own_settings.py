@@ -109,10 +109,10 @@ def test_runs_that_do_not_compare_are_said_to(make_task, server, options, tmp_pa
     for name, changes in {"a": {}, "b": {"limit": 4, "generation": {"temperature": 0}}, "c": {"repeats": 2}}.items():
         run(task, server, options, output=tmp_path / name, **changes)
     a, b, c = (load_result(tmp_path / name) for name in "abc")
-    note = "numbers of local/parrot do not compare: these runs differ in docs, generation settings"
+    note = "numbers of local/parrot cannot be compared: these runs differ in docs, generation settings"
     assert note in shown(a, b)
-    assert "do not compare" not in shown(a, c)
-    assert "do not compare" not in shown(b)
+    assert "cannot be compared" not in shown(a, c)
+    assert "cannot be compared" not in shown(b)
 
 
 def test_a_limit_beyond_the_docs_is_reported(make_task, server, options, caplog):

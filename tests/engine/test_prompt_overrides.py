@@ -122,10 +122,10 @@ def test_options_go_through_the_manifest() -> None:
 
 
 REFUSED = [
-    (PLAIN, "baselines: {ceiling: {fixed: '1'}}\n", {"few_shot": 1}, "does not say how an example is answered"),
+    (PLAIN, "baselines: {ceiling: {fixed: '1'}}\n", {"few_shot": 1}, "does not define the answer of an example"),
     (PLAIN, "", {"few_shot": 1}, None),
-    ("kumo_easy", "", {"few_shot": 1}, "takes no examples: its protocol 'kumo.game' asks in its own way"),
-    (PLAIN, "protocol: choices\n", {"few_shot": 1}, "does not say how an example is answered"),
+    ("kumo_easy", "", {"few_shot": 1}, "takes no examples: its protocol 'kumo.game' has its own prompts"),
+    (PLAIN, "protocol: choices\n", {"few_shot": 1}, "does not define the answer of an example"),
     (PLAIN, "protocol: choices\n", {"system": "a"}, "a text has no system message"),
     (PLAIN, FEW, {"few_shot": 20}, "asks for 20 examples"),
 ]
@@ -164,7 +164,7 @@ def test_examples_of_choices_are_their_texts(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_person_gets_no_system_message(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="a person is given no system message"):
+    with pytest.raises(UsageError, match="people see no system message"):
         run([written(tmp_path)], "human/p01", RunOptions(system="a", output=tmp_path / "run"))
 
 
@@ -209,13 +209,13 @@ def test_places_after_the_last_doc_are_refused(tmp_path: Path) -> None:
     "limit", ["0", "0%", "101%", "-5", "5-", "20-10", "0-5", "first:2-5", "ten", "1e3", "10 %", "%", ""]
 )
 def test_other_limits_are_refused_with_all_forms(limit: str) -> None:
-    with pytest.raises(UsageError, match=r"is no limit\n.*10%.*10-20.*first:10"):
+    with pytest.raises(UsageError, match=r"is not a limit\n.*10%.*10-20.*first:10"):
         RunOptions(limit=limit)
 
 
 @pytest.mark.parametrize("number", [-1, 1001])
 def test_other_numbers_of_examples_are_refused(number: int) -> None:
-    with pytest.raises(UsageError, match="is no number of examples"):
+    with pytest.raises(UsageError, match="is not a number of examples"):
         RunOptions(few_shot=number)
 
 
@@ -240,7 +240,7 @@ def test_run_with_tasks_is_the_command_without_it(words: list[str], tasks: list[
 def test_run_with_tasks_and_a_file_is_refused(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["run", "--tasks", "rat", "mine.yaml", "--model", "baseline/floor"])
     assert isinstance(done.exception, UsageError)
-    assert "--tasks does not go with the run file 'mine.yaml'" in str(done.exception)
+    assert "--tasks cannot be combined with the run file 'mine.yaml'" in str(done.exception)
 
 
 def test_a_run_file_states_them_too(tmp_path: Path) -> None:

@@ -122,11 +122,11 @@ def test_the_same_scorer_under_two_names(run):
 
 BAD = [
     (("score: exact_match", "score: {exact_match: {reading: strickt}}"), "no reading 'strickt'"),
-    (("score: exact_match", "score: [exact_match, exact_match]"), "both give 'exact_match@strict'.*as: NAME"),
-    (("score: exact_match", "score: {exact_match: {as: 3x}}"), "'3x' is no name for a score"),
-    (("score: exact_match", "parse: text\nscore: exact_match"), "readings take the place of parse"),
+    (("score: exact_match", "score: [exact_match, exact_match]"), "both return 'exact_match@strict'.*as: NAME"),
+    (("score: exact_match", "score: {exact_match: {as: 3x}}"), "'3x' is not a name for a score"),
+    (("score: exact_match", "parse: text\nscore: exact_match"), "readings replace parse"),
     (("strict: {regex", "strict: {regexx"), "regexx"),
-    (("exact_match@strict, failed", "exact_match@strct, failed"), "no scorer of the task gives 'exact_match@strct'"),
+    (("exact_match@strict, failed", "exact_match@strct, failed"), "no scorer of the task returns 'exact_match@strct'"),
     (("strict: {regex", "3x: {regex"), "3x"),
 ]
 

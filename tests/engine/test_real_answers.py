@@ -148,7 +148,7 @@ def test_whole_answers_at_the_limit_are_cut(make_task, options, generation, said
     assert (counts[status], task_of(result)["flags"]) == (8, flags)
     if status == "truncated":
         assert reasons(result) == {
-            ("truncated", "the answer was cut at the token limit though the server calls it whole")
+            ("truncated", "the answer was cut at the token limit although the server reports it as whole")
         }
 
 
@@ -230,7 +230,7 @@ def test_n_of_the_settings_is_honoured_by_chat(make_task, options, extra, condit
 
 def test_n_that_a_protocol_would_overrule_is_refused(make_task, options, server):
     task = make_task(extra="protocol: {chat: {n: 2}}\n")
-    with pytest.raises(UsageError, match="n=3 cannot be kept"):
+    with pytest.raises(UsageError, match="n=3 cannot be used"):
         creval.run([task], MODEL, options(base_url=server.url, generation={"n": 3}))
     assert not server.requests
 

@@ -126,7 +126,7 @@ def test_answers_to_another_question_are_not_scored(make_task, server, options, 
     folder = creval.run([make_task()], MODEL, options(base_url=server.url)).folder
     file = tmp_path / "parrot.yaml"
     file.write_text(file.read_text("utf-8").replace(*change), "utf-8")
-    with pytest.raises(RunError, match="changed in what it asks"):
+    with pytest.raises(RunError, match="changed in its requests"):
         rescore(folder)
 
 

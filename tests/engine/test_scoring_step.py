@@ -176,7 +176,7 @@ def test_a_set_that_asks_a_judge_is_resumed_whole_and_pays_nothing_twice(make_ta
 
 def test_a_set_that_is_not_declared_is_refused(make_task, server, options, tmp_path, plugin):
     task = with_scorer(make_task, tmp_path, "undeclared")
-    with pytest.raises(PluginError, match="looks at whole docs, but is registered without unit='doc'"):
+    with pytest.raises(PluginError, match="scores whole docs, but is registered without unit='doc'"):
         creval.run([task], MODEL, options(base_url=server.url, roles={"judge": "loud/four"}, repeats=6))
     assert not server.requests
 

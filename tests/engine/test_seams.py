@@ -85,7 +85,7 @@ def test_a_score_of_another_name_than_declared_errs(seam, server, options, tmp_p
     path.write_text(path.read_text().replace("from: exact_match", "from: declared"))
     result = creval.run([task], MODEL, options(base_url=server.url))
     (errors,) = {error["reason"] for error in result.results["tasks"][0]["first_errors"]}
-    assert "'wild' gave the score 'another', which it does not declare" in errors
+    assert "'wild' returned the score 'another', which it does not declare" in errors
     assert result.results["tasks"][0]["counts"]["errored"] == 4
 
 

@@ -81,7 +81,7 @@ def test_a_query_that_may_be_secret_reaches_no_file_and_is_asked_for_again(make_
         folder = creval.run([make_task()], MODEL, options(base_url=url, limit="first:2")).folder
         samples = folder / "samples" / "parrot.jsonl"
         samples.write_text(samples.read_text().splitlines(keepends=True)[0])
-        fix = r"is stored nowhere\n.*--base-url 'http.*\?api-version=1&sig=\*\*\*'"
+        fix = r"it is not stored completely\n.*--base-url 'http.*\?api-version=1&sig=\*\*\*'"
         with pytest.raises(UsageError, match=fix) as lacking:
             resume(folder)
         with pytest.raises(UsageError, match="not at http://other/v1") as other:

@@ -134,7 +134,7 @@ def test_what_a_strangers_run_file_names_does_not_act(
     file.write_text(yaml.safe_dump({"tasks": "./parrot.yaml", "model": MODEL, **named}))
     assert invoke(["run", str(file)]) == 2
     said = capsys.readouterr().err
-    assert "names what acts on this machine" in said
+    assert "names things that act on this machine" in said
     assert f"creval run {file} --trust {file}" in said
     assert not (tmp_path / "elsewhere").exists() and not (own / "runs").exists()
 
@@ -255,9 +255,9 @@ def test_a_strangers_task_is_read_from_his_folder(folder: Path, tmp_path: Path, 
     task = tmp_path / "parrot.yaml"
     task.write_text(task.read_text().replace("Say {{ word }}", "Tell {{ word }}"))
     assert resume(folder, max_calls=100).results["tasks"][0]["counts"]["scored"] == 8
-    assert "the run's own copy is taken" in caplog.text
+    assert "the run's own copy is used" in caplog.text
     (folder / "tasks" / "parrot.yaml").unlink()
-    with pytest.raises(UntrustedError, match="holds no copy"):
+    with pytest.raises(UntrustedError, match="contains no copy"):
         resume(folder)
 
 
@@ -305,7 +305,7 @@ def test_no_task_file_says_where_calls_go(make_task: Any) -> None:
     task = make_task()
     text = Path(task).read_text().replace("max_tokens: 16}", "max_tokens: 16, extra: {api_base: 'http://x/v1'}}")
     Path(task).write_text(text)
-    with pytest.raises(TaskError, match="no task file says where calls go"):
+    with pytest.raises(TaskError, match="a task file cannot set where calls go"):
         TaskIndex(load_plugins()).expand([task])
 
 

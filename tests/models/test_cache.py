@@ -131,7 +131,7 @@ def test_a_killed_process_leaves_a_sound_file(tmp_path: Path) -> None:
 def test_a_damaged_file_is_an_error_with_a_fix(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "c.sqlite"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"(?s)c\.sqlite.*damaged.*rm .*asked for again"):
+    with pytest.raises(DataError, match=r"(?s)c\.sqlite.*damaged.*rm .*requested again"):
         ResponseCache(path)
     assert path.read_bytes() == content  # nothing of the user's is overwritten
 
@@ -151,7 +151,7 @@ def test_another_database_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "mine.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE precious (x)")
-    with pytest.raises(DataError, match="no answer cache"):
+    with pytest.raises(DataError, match="not an answer cache"):
         ResponseCache(path)
     tables = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
     assert tables == [("precious",)]

@@ -147,12 +147,12 @@ def test_a_setting_that_is_no_json_is_refused(ask) -> None:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (Garbage(), "no JSON"),
-        (Html(), r"no JSON: an HTML page \(Bad Gateway\)"),
+        (Garbage(), "not JSON"),
+        (Html(), r"not JSON: an HTML page \(Bad Gateway\)"),
         (EmptyChoices(), "no choices"),
-        (Raw(b""), "no JSON: nothing"),
-        (Raw(b"[" * 100_000), "no JSON"),
-        (Raw(b"\xff\xfe\x00"), "no JSON"),
+        (Raw(b""), "not JSON: nothing"),
+        (Raw(b"[" * 100_000), "not JSON"),
+        (Raw(b"\xff\xfe\x00"), "not JSON"),
         (Raw(b"null"), "NoneType"),
         (Raw(b'{"error": {"message": "overloaded", "code": 502}}'), "overloaded"),
         (Raw(b'{"choices": [{"finish_reason": "error", "message": {"content": "par"}}]}'), "broke off"),
@@ -328,9 +328,9 @@ def test_several_answers_in_one_stream(ask) -> None:
     ("stream", "words"),
     [
         (events(delta("half"), {"error": {"message": "upstream died", "code": 502}}), "upstream died"),
-        (events(delta("half"), "{not json"), "no JSON"),
+        (events(delta("half"), "{not json"), "not JSON"),
         (events("[DONE]"), "no choices"),
-        (events("7"), "no JSON"),
+        (events("7"), "not JSON"),
     ],
 )
 def test_a_stream_that_breaks_off_is_a_fault_that_may_pass(ask, stream: Raw, words: str) -> None:

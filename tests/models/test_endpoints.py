@@ -90,7 +90,7 @@ def test_a_named_variable_must_be_set_even_here(monkeypatch: pytest.MonkeyPatch)
     "bad", ["ftp://x/v1", "localhost:8000", "http://", "http://h:99999/v1", "http://[x/v1", "file:///x"]
 )
 def test_what_is_no_address_is_refused(bad: str) -> None:
-    with pytest.raises(UsageError, match="no address"):
+    with pytest.raises(UsageError, match="is not an address"):
         found("openai", base_url=bad)
 
 

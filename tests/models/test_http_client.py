@@ -189,7 +189,7 @@ def test_a_certificate_of_ones_own_is_trusted_where_the_variable_names_it(
         broken = tmp_path / "broken.pem"
         broken.write_text("-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n")
         monkeypatch.setenv("SSL_CERT_FILE", str(broken))
-        with pytest.raises(UsageError, match="SSL_CERT_FILE: the file of certificates holds what is no certificate"):
+        with pytest.raises(UsageError, match="SSL_CERT_FILE: the file of certificates contains an invalid certificate"):
             send(url)
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
         with pytest.raises(UsageError, match="SSL_CERT_FILE: the file of certificates cannot be read"):
@@ -289,5 +289,5 @@ def test_a_fork_of_a_process_that_has_asked_is_told_so() -> None:
                 os._exit(0)
         os.close(write)
         with os.fdopen(read) as said:
-            assert "no model can be asked in a fork" in said.read()
+            assert "no model can be called in a fork" in said.read()
         os.waitpid(child, 0)

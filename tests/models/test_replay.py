@@ -100,7 +100,7 @@ def test_samples_of_an_earlier_run_are_replayed_call_by_call(registry, ask, tmp_
         ({"doc": "a", "condition": "temperature=2"}, "temperature=2"),
         ({"doc": "a", "role": "judge"}, "role 'judge'"),
         ({"doc": "a", "call": 1}, "1 answer, and this is call 2"),
-        ({"doc": "a", "n": 2}, "1 completions where 2"),
+        ({"doc": "a", "n": 2}, "1 completions instead of 2"),
     ],
 )
 def test_a_missing_answer_names_the_sample(registry, ask, tmp_path: Path, request_: dict[str, Any], words: str) -> None:
@@ -117,9 +117,9 @@ def test_a_missing_answer_names_the_sample(registry, ask, tmp_path: Path, reques
         ("{broken", "a.jsonl:2"),
         ("[1, 2]", "a.jsonl:2"),
         ('{"doc": "a", "answers": []}', "task"),
-        ('{"task": "t", "doc": "a", "answers": "text"}', "no list"),
+        ('{"task": "t", "doc": "a", "answers": "text"}', "is not a list"),
         ('{"task": "t", "doc": "a"}', "answers"),
-        ('{"task": "t", "doc": {"id": "a"}, "answers": []}', "no name"),
+        ('{"task": "t", "doc": {"id": "a"}, "answers": []}', "is not a name"),
         ('{"task": "t", "doc": "ok", "answers": ["again"]}', "there twice"),
         ("[" * 50_000, "a.jsonl:2"),
     ],
@@ -183,7 +183,7 @@ def test_opened_without_a_file_name(registry) -> None:
 def test_a_run_folder_is_replayed_through_no_link_or_pipe(registry, tmp_path: Path, make: Any) -> None:
     (tmp_path / "run" / "samples").mkdir(parents=True)
     make(tmp_path / "run" / "samples" / "toy.jsonl")
-    with pytest.raises(CrevalError, match=r"is a link|is no plain file"):
+    with pytest.raises(CrevalError, match=r"is a link|is not a plain file"):
         open_model(f"replay/{tmp_path / 'run'}", registry)
 
 

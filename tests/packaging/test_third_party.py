@@ -116,7 +116,7 @@ def test_an_entry_names_packages_and_gives_pip_no_options(tmp_path: Path, need: 
     text = (ROOT / "registry" / "embedded.yaml").read_text()
     assert read_entry(ROOT / "registry" / "embedded.yaml").plugin == "embedded"
     file.write_text(f"{text}needs: [{json.dumps(need)}]\n" if "\nneeds:" not in text else "")
-    with pytest.raises(TaskError, match=r"is no name of a package|is too short|must not be empty"):
+    with pytest.raises(TaskError, match=r"is not the name of a package|is too short|must not be empty"):
         read_entry(file)
 
 

@@ -94,5 +94,5 @@ def test_a_parser_that_gives_something_else_is_named_with_its_place():
         def parse(self, text):
             return ["apple"]
 
-    with pytest.raises(ScoringError, match=r"the parser 'odd' gave a list and no Parsed \(test_chain\.py:\d+\)"):
+    with pytest.raises(ScoringError, match=r"the parser 'odd' returned a list, not a Parsed \(test_chain\.py:\d+\)"):
         ParserChain([Step("odd", Odd(), False)]).parse("apple")

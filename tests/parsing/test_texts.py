@@ -41,7 +41,7 @@ def test_tagged_failures(text, reason):
 
 
 def test_a_tag_is_a_word():
-    with pytest.raises(UsageError, match="no tag name"):
+    with pytest.raises(UsageError, match="not a tag name"):
         Tagged(tag="<a>")
 
 

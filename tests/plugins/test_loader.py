@@ -102,7 +102,7 @@ COMPONENTS = HOOKED + "@hookimpl\ndef creval_components(registry):\n    registry
         (HOOKED + "@hookimpl\ndef creval_task(): return []", "no hook 'creval_task'; did you mean 'creval_tasks'?"),
         (HOOKED + "@hookimpl\ndef creval_components(registri): pass", "PluginValidationError"),
         (COMPONENTS + "    raise ValueError('late')", "ValueError: late in the hook creval_components"),
-        (COMPONENTS + "    registry.add('parsr', 'x', 'x:y')", "'parsr' is no kind of component"),
+        (COMPONENTS + "    registry.add('parsr', 'x', 'x:y')", "'parsr' is not a kind of component"),
         (COMPONENTS + "    registry.add('parser', 'half', 'x:z')", "registers the parser 'half' twice"),
         (COMPONENTS + "    registry.add('parser', 'x', 'nocolon')", "is not of the form module:attribute"),
         (
@@ -112,7 +112,7 @@ COMPONENTS = HOOKED + "@hookimpl\ndef creval_components(registry):\n    registry
         (COMPONENTS + "    registry.add('scorer', 'x', 'x:y', produces='a')", "must be a tuple of names"),
         (COMPONENTS + "    registry.add('parser', 'x', 'x:y', parameters={})", "must be a JSON Schema"),
         (COMPONENTS + "    registry.add('parser', 'x', 'x:y', positional='p')", "is none of its parameters"),
-        (COMPONENTS + "    registry.add('parser', 'a/b', 'x:y')", "is no name for a component"),
+        (COMPONENTS + "    registry.add('parser', 'a/b', 'x:y')", "is not a name for a component"),
         (COMPONENTS + "@hookimpl\ndef creval_tasks(): return ['/no/such']", "there is no folder '/no/such'"),
         (COMPONENTS + "@hookimpl\ndef creval_tasks(): return 'abc'", "it must return a list of folders, not str"),
         (COMPONENTS + "@hookimpl\ndef creval_tasks(): return [7]", "there is no folder '7'"),

@@ -40,7 +40,7 @@ def test_all_plugins_that_hold_a_name_are_counted_and_named() -> None:
     made = Registry()
     for plugin in ("a", "b", "c", "d", "e"):
         made.scoped(plugin).add("scorer", "rhyme", "x:y")
-    with pytest.raises(PluginError, match=r"5 plugins hold the scorer 'rhyme': a/rhyme, b/rhyme, .* and e/rhyme"):
+    with pytest.raises(PluginError, match=r"5 plugins have the scorer 'rhyme': a/rhyme, b/rhyme, .* and e/rhyme"):
         made.get("scorer", "rhyme")
 
 
@@ -106,5 +106,5 @@ def test_traits_may_follow_from_the_parameters() -> None:
     assert [parser.parser_traits({"refine": value}).refines for value in (True, False)] == [True, False]
     assert protocol.protocol_traits({"n": 3}).n == 3
     for given, fault in (({"n": "3"}, "n must be a whole number from 1"), ({}, "KeyError|'n'")):
-        with pytest.raises(PluginError, match=f"what the protocol 'odd' states about itself is wrong: .*{fault}"):
+        with pytest.raises(PluginError, match=f"the protocol 'odd' describes itself wrongly: .*{fault}"):
             protocol.protocol_traits(given)

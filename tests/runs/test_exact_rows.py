@@ -34,7 +34,7 @@ def test_what_is_no_json_is_damage(tmp_path: Path, number: str) -> None:
     (tmp_path / "rows.jsonl").write_text(f'{{"x": "\\ud800"}}\n{{"x": {number}}}\n')
     records = read_lines(tmp_path / "rows.jsonl")
     assert next(records) == {"x": "\ud800"}
-    with pytest.raises(RunError, match=f"rows.jsonl:2: a damaged line: {number} is no JSON value"):
+    with pytest.raises(RunError, match=f"rows.jsonl:2: a damaged line: {number} is not a JSON value"):
         next(records)
 
 

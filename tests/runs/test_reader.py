@@ -165,7 +165,7 @@ def test_rows_that_are_lost_are_missed(folder: Path, part: str) -> None:
 def test_a_score_that_is_no_number_is_damage(folder: Path, value: Any) -> None:
     scores = {"exact_match": value}
     edit(folder, "scores", lambda lines: lines.__setitem__(0, changed(lines[0], scores=scores).replace('"NaN"', "NaN")))
-    with pytest.raises(RunError, match=r"no finite number|damaged"):
+    with pytest.raises(RunError, match=r"not a finite number|damaged"):
         list(creval.open_run(folder).scores())
 
 
@@ -212,7 +212,7 @@ def test_a_resumed_run_can_be_looked_at_and_is_no_part_of_an_analysis(folder: Pa
     assert len(list(run.samples())) == 4
     with pytest.raises(RunError, match="no results"):
         _ = run.results
-    with pytest.raises(RunError, match="did not come to its end"):
+    with pytest.raises(RunError, match="did not finish"):
         open_runs([folder])
 
 

@@ -55,7 +55,7 @@ def test_a_value_of_another_kind_is_named_by_its_place(folder: Path, file: str, 
     inner[last] = value
     path.write_text(json.dumps(data))
     try:
-        with pytest.raises(RunError, match=f"see {at}|no manifest"):
+        with pytest.raises(RunError, match=f"see {at}|not a manifest"):
             creval.open_run(folder).results  # noqa: B018
         if file == "results":
             with pytest.raises(RunError, match=f"see {at}"):
@@ -95,7 +95,7 @@ def test_a_reply_without_numbers_is_reported(folder: Path) -> None:
     row["calls"] = [{"role": "target", "kept": 0, "messages": [], "reply": reply}]
     path.write_text("\n".join([json.dumps(row), *others, ""]))
     try:
-        with pytest.raises(RunError, match="input_tokens is no number"):
+        with pytest.raises(RunError, match="input_tokens is not a number"):
             list(creval.open_run(folder).samples())
     finally:
         path.write_text(sound)

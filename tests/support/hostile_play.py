@@ -39,7 +39,7 @@ HARD: Sequence[str] = (
 )
 """Numbers out of range, structures too deep for a recursive reader, programs that end a parser, halves of verdicts."""
 
-_RAISED = re.compile(r"failed: \w*(Error|Exception|Exit|Warning|Interrupt|Group)\b|not a finite number|and no Score")
+_RAISED = re.compile(r"failed: \w*(Error|Exception|Exit|Warning|Interrupt|Group)\b|not a finite number|, not a Score")
 OWN_DATA = {
     "neocoder_published": "neocoder_own_state0",
     "create_published": "create",

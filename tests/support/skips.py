@@ -17,7 +17,7 @@ ALLOWED: Mapping[str, str] = {
     "the text of arXiv:": _TEXTS,
     "is not there: run `make fidelity`": "make fidelity (fetches all-mpnet-base-v2, 400 MB)",
     "no word vectors called 'glove-840b'": "put GloVe 840B, which its makers give out (2 GB), into creval's cache",
-    "its data come from elsewhere": "nothing: no test leaves this machine; the plugin's tests run them on a copy",
+    "its data are remote": "nothing: no test leaves this machine; the plugin's tests run them on a copy",
     "no model for its role ": "nothing: it needs a judge; the examples, where it is scripted, are run",
     "no Chromium with chromedriver": "apt-get install chromium chromium-driver",
     "CREVAL_EEE names no command": "make test installs that validator where a Python 3.12 or later is found",

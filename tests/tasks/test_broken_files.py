@@ -173,7 +173,7 @@ def test_9_circular_include(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("title: x\ninclude: [toy.yaml]\n")
     (problem,) = check([file], toy_plugins())
     assert (problem.file, problem.line, problem.column) == (tmp_path / "./c.yaml", 2, 11)
-    assert problem.message.startswith("the includes go in a circle: ")
+    assert problem.message.startswith("the includes form a circle: ")
     names = [Path(part.strip()).name for part in problem.message.split(": ")[1].split("->")]
     assert names == ["toy.yaml", "b.yaml", "c.yaml", "toy.yaml"]
 
@@ -224,8 +224,8 @@ def test_metrics_must_be_made_of_scores_that_the_scorers_give(tmp_path: Path) ->
         tmp_path, metrics="metrics:\n  - {name: x, from: lengths, failed: zero}\n  - {name: y, failed: zero}"
     )
     assert faults(file) == [
-        ("metrics[0].from", "no scorer of the task gives 'lengths'. Did you mean 'length'?"),
-        ("metrics[1].name", "no scorer of the task gives 'y'. The scorers give: length."),
+        ("metrics[0].from", "no scorer of the task returns 'lengths'. Did you mean 'length'?"),
+        ("metrics[1].name", "no scorer of the task returns 'y'. The scorers return: length."),
     ]
     open_ended = write_task(
         tmp_path, "open.yaml", score="score: {fields: {names: [y]}}", metrics="metrics: [{name: y, failed: zero}]"
@@ -267,7 +267,7 @@ def test_a_known_setting_does_not_hide_under_extra(tmp_path: Path) -> None:
 def test_two_scorers_must_not_give_one_score(tmp_path: Path) -> None:
     ((path, text),) = faults(write_task(tmp_path, score="score: [length, {length: {unit: words}}]"))
     assert path == "score[1].length"
-    assert "both give 'length'" in text
+    assert "both return 'length'" in text
 
 
 def test_tests_must_fit_the_task(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_tests_must_fit_the_task(tmp_path: Path) -> None:
         ("tests[1].name", "two tests are called 'a'. Rename one of them."),
         ("tests[1].scores", "a test that ends as errored states no scores."),
         ("tests[2].baseline", "the task names no baseline 'ceiling'. Add it to baselines."),
-        ("tests[3].scores.lenght", "no scorer of the task gives 'lenght'. Did you mean 'length'?"),
+        ("tests[3].scores.lenght", "no scorer of the task returns 'lenght'. Did you mean 'length'?"),
         ("tests[3].scores.length", "min is above max."),
     ]
 
@@ -316,7 +316,7 @@ def test_an_ambiguous_component_prefers_the_own_plugin_then_the_core(tmp_path: P
     assert [ref.name for ref in task.parse] == ["red/json_array", "red/rhyme"]
     outside = write_task(tmp_path / "outside", parse="parse: [json_array, rhyme]")
     (problem,) = check([outside], plugins)
-    assert problem.message == "2 plugins hold the parser 'rhyme': red/rhyme and blue/rhyme"
+    assert problem.message == "2 plugins have the parser 'rhyme': red/rhyme and blue/rhyme"
     qualified = write_task(tmp_path / "outside", parse="parse: [json_array, blue/rhyme]")
     assert [ref.name for ref in TaskIndex(plugins).load(qualified).parse] == ["json_array", "blue/rhyme"]
 

@@ -134,5 +134,5 @@ def test_a_task_whose_file_is_no_yaml_is_reported_with_place_and_reason(name: st
     index = TaskIndex(toy_plugins([("red", tmp_path)]))
     with pytest.raises(TaskError, match=r"rhymes\.yaml:\d+:\d+: not valid YAML"):
         index.load(name)
-    with pytest.raises(UnknownNameError, match=r"These files are no tasks: rhymes\.yaml"):
+    with pytest.raises(UnknownNameError, match=r"These files are not tasks: rhymes\.yaml"):
         index.load("rhyme")

@@ -45,9 +45,9 @@ def faults(folder: Path, changes: str) -> list[str]:
 
 
 SCORES = {
-    f"{JURY}score: {{judge: {{prompt: p, scale: [1, 5], name: rr}}}}": "no scorer of the task gives 'r'",
+    f"{JURY}score: {{judge: {{prompt: p, scale: [1, 5], name: rr}}}}": "no scorer of the task returns 'r'",
     f"{JURY}score: {{judge: {{prompt: p, scale: [1, 5], name: r, roles: [a, bb]}}}}": "no role 'bb'. Did you mean 'b'?",
-    f"{JURY}score: {{judge: {{prompt: p, scale: [1, 5], name: r, roles: [a, b], combine: each}}}}": "give: r@a, r@b.",
+    f"{JURY}score: {{judge: {{prompt: p, scale: [1, 5], name: r, roles: [a, b], combine: each}}}}": "return: r@a, r@b.",
     EACH % "exact_mach@2" + ", score: {each_turn: exact_match}": "Did you mean 'exact_match@2'?",
     "parse: null, readings: {s: text, l: text}, "
     + EACH % "exact_match@2@t"
@@ -60,9 +60,9 @@ FIELDS = {
     "dataset: {fields: {x: {from: q, split: numberd}}}": "Did you mean 'numbered'?",
     "dataset: {fields: {x: {from: q, split: Lines}}}": "Did you mean 'lines'?",
     "dataset: {fields: {x: qq}}": "no field 'qq' (did you mean 'q'?)",
-    "dataset: {columns: [q, target]}": "`columns` leaves out 'id', which `id` takes. Add 'id' to columns.",
-    "dataset: {columns: [id, target], fields: {x: q}}": "`columns` leaves out 'q', which `fields` takes",
-    "dataset: {columns: {id: id, o: opts}, choices: {from: opts, answer: o}}": "'opts', which `choices` takes",
+    "dataset: {columns: [q, target]}": "`columns` leaves out 'id', which `id` uses. Add 'id' to columns.",
+    "dataset: {columns: [id, target], fields: {x: q}}": "`columns` leaves out 'q', which `fields` uses",
+    "dataset: {columns: {id: id, o: opts}, choices: {from: opts, answer: o}}": "'opts', which `choices` uses",
     "dataset: {columns: [id, q, targte]}": "Did you mean 'target'?",
     "dataset: {where: {subjct: law}}": "Did you mean 'subject'?",
     "dataset: {where: {subject: lwa}}": "'subject' is never 'lwa' (did you mean 'law'?)",
@@ -89,15 +89,15 @@ ENGLISH = {
     "generation: {seed: sampel}": "Did you mean 'sample'?",
     "tools: [{name: a b}]": "not a name of at most 64 letters, digits, _ and -, starting with a letter or _.",
     "metrics: [{name: exact_match}]": "'failed' is missing. It is what a sample without a score counts",
-    "prompt: [{role: user, content: [{text: x, image: y}]}]": "must hold at most 1 key, but holds 2.",
+    "prompt: [{role: user, content: [{text: x, image: y}]}]": "must contain at most 1 key, but contains 2.",
     "score: {judge: {prompt: p, roles: ['1 a']}}": "not a name of letters, digits and _, starting with a letter.",
 }
 COMBINED = "metrics: [{name: exact_match, failed: zero%s}, {name: b, of: {f1: [exact_match, exact_match]}%s}]"
 TOOL = "tools: [{name: look, parameters: {type: object, properties: {at: {type: %s}}, required: %s}}%s]"
 TOOLS = {
     TOOL % ("string", "[at]", ", {name: look}"): "two tools are called 'look'. Rename one of them.",
-    TOOL % ("strng", "[at]", ""): "this is no JSON Schema of arguments. Did you mean 'string'?",
-    TOOL % ("string", "at", ""): "this is no JSON Schema of arguments.",
+    TOOL % ("strng", "[at]", ""): "this is not a JSON Schema of arguments. Did you mean 'string'?",
+    TOOL % ("string", "at", ""): "this is not a JSON Schema of arguments.",
     TOOL % ("string", "[att]", ""): "no argument is called 'att'. Did you mean 'at'?",
 }
 OF = {

@@ -247,12 +247,16 @@ def test_a_mistake_in_a_variant_has_its_own_line(tmp_path: Path) -> None:
         ("variants: {hot: [1]}", "variants.hot", "must be a mapping, but is a list."),
         ("variants: {hot: text}", "variants.hot", "must be a mapping, but is the text 'text'."),
         ("variants: {Hot: {repeats: 2}}", "variants.Hot", "the key 'Hot' is not the key of a variant"),
-        ("variants: {hot: {variants: {x: {repeats: 2}}}}", "variants.hot.variants", "a variant has no 'variants'"),
-        ("variants: {hot: {task: hot}}", "variants.hot.task", "a variant has no 'task' of its own."),
-        ("variants: {hot: {include: x.yaml}}", "variants.hot.include", "a variant has no 'include' of its own."),
-        ("variants: {hot: {schema: 1}}", "variants.hot.schema", "a variant has no 'schema' of its own."),
+        (
+            "variants: {hot: {variants: {x: {repeats: 2}}}}",
+            "variants.hot.variants",
+            "a variant cannot have its own 'variants'",
+        ),
+        ("variants: {hot: {task: hot}}", "variants.hot.task", "a variant cannot have its own 'task'."),
+        ("variants: {hot: {include: x.yaml}}", "variants.hot.include", "a variant cannot have its own 'include'."),
+        ("variants: {hot: {schema: 1}}", "variants.hot.schema", "a variant cannot have its own 'schema'."),
         ("variants: {hot: {repeats: 2}, hot: {repeats: 3}}", "variants.hot", "the key 'hot' occurs twice"),
-        (f"variants: {{{'x' * 58}: {{repeats: 2}}}}", "task", "must hold at most 60 characters, but holds 62."),
+        (f"variants: {{{'x' * 58}: {{repeats: 2}}}}", "task", "must contain at most 60 characters, but contains 62."),
         ("variants: {hot: {score: null}}", "", "the key 'score' is missing."),
     ],
 )
@@ -305,7 +309,7 @@ def test_a_suite_has_no_variants(tmp_path: Path) -> None:
 
 def test_a_family_that_includes_itself_goes_in_a_circle(tmp_path: Path) -> None:
     file = family(tmp_path, include="include: ./toy.yaml:hot")
-    assert any(said.startswith("the includes go in a circle") for _, _, said in faults(file))
+    assert any(said.startswith("the includes form a circle") for _, _, said in faults(file))
 
 
 def test_data_and_fields_of_every_variant_are_checked(tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_a_bomb_of_aliases_is_refused_quickly() -> None:
         ("a: 'open", "Close the quotes that are opened here"),
         ("a:\n\tb: 1", "Indent with blanks"),
         ("a:\n  - b\n - c", "Check the indentation"),
-        ("a: b: c", "Put a text that holds ': ' in quotes"),
+        ("a: b: c", "Put a text that contains ': ' in quotes"),
         ("a: \x07", "is not allowed in YAML"),
     ],
 )

@@ -52,9 +52,9 @@ def import_command(target: str) -> click.Command:
         raise
     except BaseException as error:  # SystemExit too: a plugin's module may do anything
         what = f"the command cannot be loaded: {type(error).__name__}: {error}"
-        raise PluginError(what, where=target, fix="Report this to the plugin that brings it.") from error
+        raise PluginError(what, where=target, fix="Report this to the plugin that adds it.") from error
     if not isinstance(command, click.Command):
-        raise PluginError("is not a click command", where=target, fix="Report this to the plugin that brings it.")
+        raise PluginError("is not a click command", where=target, fix="Report this to the plugin that adds it.")
     collect_from_here()
     return command
 
@@ -146,9 +146,9 @@ class LazyGroup(click.Group):
         tasks = ctx.params.get("tasks")
         if tasks and cmd_name.endswith((".yaml", ".yml")):
             fix = f"Run the file alone: creval run {cmd_name}; a file with a task is a task: --tasks {cmd_name}"
-            raise UsageError(f"--tasks does not go with the run file {cmd_name!r}", fix=fix)
+            raise UsageError(f"--tasks cannot be combined with the run file {cmd_name!r}", fix=fix)
         if tasks:  # a run: most likely a second task after a blank
-            fix = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
+            fix = f"Join several tasks with commas: --tasks {','.join([*tasks, cmd_name])}"
             raise UsageError(f"{cmd_name!r} is not expected here", fix=fix)
         if absent := absent_distribution_of_plugin(cmd_name):
             raise missing_distribution(f"`creval {cmd_name}`", absent)

@@ -54,9 +54,9 @@ class NewPath(FilePath):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not value.strip():
-            self.fail("an empty text is no path", param, ctx)
+            self.fail("a path cannot be empty", param, ctx)
         if isinstance(value, str) and (sign := odd_sign(value)):
-            self.fail(f"the path {visible(value)!r} holds the control character {sign}", param, ctx)
+            self.fail(f"the path {visible(value)!r} contains the control character {sign}", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -207,7 +207,7 @@ def read_doc_ids(file: Path) -> list[str]:
     read = {".csv": _of_csv, ".jsonl": _of_jsonl}.get(file.suffix.lower(), _of_lines)
     found = list(dict.fromkeys(doc for doc in read(text, file) if doc))
     if not found:
-        raise DataError("the list names no doc", where=str(file), fix="Write one id per line.")
+        raise DataError("the list contains no id of a doc", where=str(file), fix="Write one id per line.")
     return found
 
 
@@ -225,7 +225,7 @@ def _of_csv(text: str, file: Path) -> Iterator[str]:
     reader = csv.DictReader(lines, delimiter=separator)
     column = next((name for name in _COLUMNS if name in (reader.fieldnames or ())), None)
     if column is None:
-        raise DataError("the table has no column of docs", where=str(file), fix="Call it doc.")
+        raise DataError("the table has no column with ids of docs", where=str(file), fix="Name the column doc.")
     return (unguarded((row[column] or "").strip()) for row in reader)
 
 
@@ -238,4 +238,4 @@ def _of_jsonl(text: str, file: Path) -> Iterator[str]:
             yield str(next(row[name] for name in _COLUMNS if name in row))
         except (ValueError, TypeError, StopIteration, RecursionError):
             fix = 'Write {"doc": "..."} on each line.'
-            raise DataError("names no doc", where=f"{file}:{number}", fix=fix) from None
+            raise DataError("the line names no doc", where=f"{file}:{number}", fix=fix) from None

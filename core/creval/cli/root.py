@@ -282,7 +282,9 @@ def cli(ctx: click.Context, /, version: bool, debug: bool, **options: Any) -> No
         return
     if ctx.invoked_subcommand is not None:
         if options["tasks"] or options["model"]:
-            raise click.UsageError(f"--tasks and --model start a run; they do not go with {ctx.invoked_subcommand!r}")
+            raise click.UsageError(
+                f"--tasks and --model start a run; they cannot be used with {ctx.invoked_subcommand!r}"
+            )
         return
     if not options["tasks"] and not options["model"]:
         click.echo(ctx.get_help())

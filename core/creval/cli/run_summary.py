@@ -68,7 +68,7 @@ def last_words(finished: Finished, allowed_error_share: float) -> int:
     if finished.budget is not None:
         click.echo(f"stopped by the budget: {finished.budget.what}", err=True)
         again = resume_command(finished.folder, also="--max-cost ... or --max-calls ...")
-        click.echo(f"  Go on after raising it: {again}", err=True)
+        click.echo(f"  Resume with a higher limit: {again}", err=True)
         return BudgetError.exit_code
     share = result.error_share()
     if share > allowed_error_share:
@@ -90,7 +90,7 @@ def _complain(result: RunResult, share: float) -> None:
             which = names[0] if len(names) == 1 else f"{_samples(len(names))} ({', '.join(names)})"
             head, *rest = visible(f"{which}: {reason}", LONGEST).splitlines()
             click.echo("\n".join([f"    {head}", *(f"      {line.strip()}" for line in rest)]), err=True)
-    click.echo(f"  Try them again with: {resume_command(result.folder)}", err=True)
+    click.echo(f"  Retry them with: {resume_command(result.folder)}", err=True)
 
 
 def _counted_in(task: Mapping[str, Any]) -> list[str]:
@@ -135,17 +135,17 @@ _WORDS = {
     ENDLESS_THINKING: (
         "the model's thinking never ends, so there is no answer. Raise the limit: --generation max_tokens=..."
     ),
-    AT_LIMIT: "the server calls an answer whole that is as long as the limit allows; it counts as truncated",
-    OVER_LIMIT: "the answer is longer than the limit that was sent: the server does not keep it",
-    LOGPROBS_DROPPED: "log-probabilities that are no finite numbers, or do not fit the answer, were left out",
+    AT_LIMIT: "the server reports an answer as whole although it reaches the limit; it counts as truncated",
+    OVER_LIMIT: "the answer is longer than the limit that was sent: the server ignores it",
+    LOGPROBS_DROPPED: "log-probabilities that are not finite, or do not match the answer, were left out",
     UNKNOWN_FINISH_REASON: (
-        "the server gave a finish reason that creval does not know; the answer counts as whole. `creval samples` shows "
+        "the server sent a finish reason that creval does not know; the answer counts as whole. `creval samples` shows "
         "which samples, `creval sample` the word"
     ),
     DEFAULT_LEFT_OUT: (
-        "a setting at the provider's default (top_p 1, temperature 1) was not sent: the model takes only one of the two"
+        "a setting at the provider's default (top_p 1, temperature 1) was not sent: the model accepts only one of them"
     ),
-    STRANGE_PARTS: "the answer holds parts of a kind that creval does not know; they were left out",
+    STRANGE_PARTS: "the answer contains parts of a kind that creval does not know; they were left out",
     TEMPLATE_TOKENS: (
         "tokens of the chat template were in the answer and were taken out; the server may use the wrong template"
     ),
@@ -192,12 +192,12 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
         for which, tasks in elsewhere.items():
             is_, it_is = ("are", "they are") if len(which) > 1 else ("is", "it is")
             names = ", ".join(task["task"] for task in tasks)
-            what = f"{' and '.join(which)} of {names} {is_} over other docs or settings"
-            head = f"In {folder} the {what}, so {it_is} not shown. Over the same docs and settings:"
+            what = f"{' and '.join(which)} of {names} {is_} for other docs or settings"
+            head = f"In {folder} the {what}, so {it_is} not shown. For the same docs and settings:"
             notes[head, *_commands(result, tasks, which, folder)] = None
         if absent and bare:
             names = ", ".join(sorted({task["task"] for task in bare}))
-            head = f"No floor or ceiling of {names} was found among the runs in {folder}. Where a task has them:"
+            head = f"No floor or ceiling of {names} was found among the runs in {folder}. If a task has them:"
             notes[head, *_commands(result, bare, _BOTH, folder)] = None
     return [visible(line) for note in notes for line in note]
 

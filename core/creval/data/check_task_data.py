@@ -99,7 +99,7 @@ def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
         if takes and len(wrong) == len(given):  # if one alternative fits, the others are for answers of another form
             parse = f"the reading {ref.reading!r}" if isinstance(ref, ScorerRef) and ref.reading else "`parse`"
             what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but {parse} gives a {wrong[0]}"
-            problems.append(task.problem_at(path, what, "Take another parser or scorer."))
+            problems.append(task.problem_at(path, what, "Use another parser or scorer."))
     return problems
 
 

@@ -268,9 +268,9 @@ def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Se
     number, seed = sample
     if number > len(ids):
         raise DataError(
-            f"the task samples {counted(number, 'docs')}, and the data hold {len(ids):,}",
+            f"the task samples {counted(number, 'docs')}, but the data contain {len(ids):,}",
             where=dataset.origin,
-            fix="Give the whole data, or a smaller number under dataset: sample.",
+            fix="Use all data, or a smaller number under dataset: sample.",
         )
 
     def rank(place: int) -> bytes:
@@ -323,7 +323,7 @@ class _Scan:
         if self._faults:
             self._refuse()
         if not self.ids:
-            raise DataError("the dataset holds no docs", where=rows.origin)
+            raise DataError("the dataset contains no docs", where=rows.origin)
 
     def _read_doc(self, row: Row, index: int) -> tuple[str, Mapping[str, Any], bytes]:
         doc_id, fields = self._dataset.content(row, index)

@@ -26,7 +26,7 @@ MOST_GROUPS = 1_000
 _NO_FIELD = re.compile(r"^it has no field '([^']*)'")
 """The form in which components report a missing field (`doc_fault`)."""
 _DONE = {"protocol": "asked", "scorer": "scored", "baseline": "answered"}
-_FIX = "Correct the data, or what the task says of them."
+_FIX = "Correct the data, or the task."
 
 
 def doc_problems(
@@ -63,7 +63,7 @@ def doc_problems(
             del lists[place]
             shown = shortened(str(doc.fields[place.name]))
             what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown}"
-            fix = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
+            fix = "Write a list, e.g. in a .jsonl file; a text is split into letters."
             yield Problem(what, place.file, place.line, fix=fix)
         for field in [each for each in named if each in doc.fields]:
             named[field].add(str(doc.fields[field]))
@@ -73,7 +73,7 @@ def doc_problems(
                 del named[field]
                 yield task.problem_at("metrics", f"{what}, by which metrics are reported", "Name another field.")
         for field in [each for each in groups if each not in doc.fields]:
-            what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} takes docs together"
+            what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} groups docs"
             near = nearest(field, doc.fields)
             columns = "Add it to `columns` under `dataset`." if task.dataset.columns is not None else _FIX
             yield task.problem_at("metrics", what, f"Did you mean {near[0]!r}?" if near else columns)

@@ -69,7 +69,7 @@ class Shots:
                 f"few_shot asks for {counted(self.number, 'examples')}; apart from the doc {asked.doc.id!r} "
                 f"the data hold {len(chosen)}{alike}",
                 where=self.origin,
-                fix="Ask for fewer, or give more data.",
+                fix="Request fewer, or provide more data.",
             )
         return chosen
 

@@ -42,5 +42,5 @@ def open_generator(generator: Generator, *, base: Path, options: DataOptions) ->
     """Make the docs of a generator, in memory."""
     rows: list[Row | MalformedRow] = []
     for index, doc in enumerate(generator.docs(), 1):
-        rows.append(doc if isinstance(doc, Doc) else MalformedRow("the generator gave no Doc", f"doc {index}"))
+        rows.append(doc if isinstance(doc, Doc) else MalformedRow("the generator returned no Doc", f"doc {index}"))
     return ListRows(rows, f"generator {type(generator).__name__}")

@@ -146,7 +146,7 @@ def _of_file(name: str, folder: Path | None) -> Media:
     def read() -> bytes:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ValueError(f"{shown} is no plain file")
+                raise ValueError(f"{shown} is not a plain file")
             return _bounded(file.read(MAX_MEDIA + 1))
 
     try:

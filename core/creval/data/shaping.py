@@ -88,7 +88,7 @@ def _replaced(value: Any, pattern: str, text: str, ref: FieldRef) -> str:
 
 def _text(value: Any, ref: FieldRef) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"the field {ref.source!r} is no text: {shortened(value)}")
+        raise ValueError(f"the field {ref.source!r} is not a text: {shortened(value)}")
     return value
 
 
@@ -232,7 +232,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
     for place in right:
         if not ref.duplicates and given[place] in wrong:
             what = f"two choices are {shortened(given[place])}, the right one, so that no letter alone is right"
-            raise ValueError(f"{what}; duplicates: true takes the one that the data name")
+            raise ValueError(f"{what}; duplicates: true uses the one that the data name")
     order = list(range(len(places)))
     if ref.seed is not None:
         order.sort(key=lambda at: hashlib.sha256(f"{ref.seed}\x1f{doc}\x1f{at}".encode()).digest())
@@ -280,7 +280,7 @@ def _list(fields: Mapping[str, Any], name: str, what: str) -> list[Any]:
     found = field_at(fields, name)
     if not isinstance(found, list):
         fix = " (a list within a text is cut by fields: {NAME: {from: ..., split: ...}})" if found else ""
-        raise ValueError(f"the field {name!r} is no list of {what}{fix}")
+        raise ValueError(f"the field {name!r} is not a list of {what}{fix}")
     return found
 
 

@@ -145,7 +145,7 @@ class JsonLinesRows(_OffsetRows):
         except (ValueError, RecursionError) as error:
             return MalformedRow(f"not valid JSON: {_brief(error)}", self.where(index))
         if not isinstance(found, dict):
-            return MalformedRow("a line must hold a JSON object {...}", self.where(index))
+            return MalformedRow("a line must contain a JSON object {...}", self.where(index))
         return found
 
 
@@ -276,9 +276,9 @@ def open_file(file: Path, format: str | None = None) -> Rows:
     if wanted not in FORMATS:
         endings = ", ".join(ending for endings in FORMATS.values() for ending in endings)
         raise DataError(
-            f"the ending does not say the format of the file: {file.suffix!r}",
+            f"the file name does not show the format: {file.suffix!r}",
             where=str(file),
-            fix=f"Use one of {endings}, or say format: {' | '.join(FORMATS)}.",
+            fix=f"Use one of {endings}, or set format: {' | '.join(FORMATS)}.",
         )
     if wanted == "jsonl":
         return JsonLinesRows(file)
@@ -297,7 +297,7 @@ def _json_rows(file: Path) -> Rows:
     except (ValueError, RecursionError) as error:
         raise DataError(f"not valid JSON: {error}", where=str(file)) from error
     if not isinstance(content, list):
-        raise DataError("the file must hold a JSON list of objects", where=str(file), fix="[{...}, {...}]")
+        raise DataError("the file must contain a JSON list of objects", where=str(file), fix="[{...}, {...}]")
     rows: list[Row | MalformedRow] = []
     for index, item in enumerate(content, 1):
         sound = isinstance(item, dict)

@@ -156,9 +156,7 @@ def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> 
     names = registry.names("executor")
     if name.rpartition("/")[2] not in names:
         absent = absent_distribution("executor", name)
-        more = (
-            f"It comes with {absent}: pip install {absent}" if absent else "Plugins bring others: creval ls --registry"
-        )
+        more = f"It comes with {absent}: pip install {absent}" if absent else "Plugins add others: creval ls --registry"
         hint = f"Installed: {', '.join(names)}. {more}"
         raise UnknownNameError("executor", name, names, where=_OPTION, hint=hint)
     component = registry.get("executor", name, where=_OPTION)
@@ -166,7 +164,7 @@ def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> 
     missing = [member for member in _MEMBERS if not hasattr(executor, member)]
     if missing:
         raise PluginError(
-            f"the executor {component.name!r} gives an object without {', '.join(missing)}",
+            f"the executor {component.name!r} returns an object without {', '.join(missing)}",
             where=f"plugin {component.plugin}",
             fix="See Executor in docs/reference-plugin.md.",
         )

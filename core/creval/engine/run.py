@@ -82,7 +82,7 @@ def run_new(
     plugins = load_plugins()
     executor = _executor(options, plugins)
     if executor.remote and asks_people(model):
-        raise UsageError("a person sits at this machine", where="--executor", fix="Leave --executor out.")
+        raise UsageError("a person can only answer on this machine", where="--executor", fix="Leave --executor out.")
     requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
     plans = open_plans(requested, options, plugins, people=asks_people(model))
     plans = with_shared(plans, model, plugins.registry)
@@ -260,7 +260,7 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
     executor = open_executor(options.executor, options.executor_options, plugins.registry)
     if executor.remote and options.batch:
         fix = "Leave --batch or --executor out."
-        raise UsageError("batches are gathered in this process", where="--executor", fix=fix)
+        raise UsageError("batches are collected only in this process", where="--executor", fix=fix)
     return executor
 
 
@@ -293,7 +293,7 @@ def _address(stored: str | None, given: str | None, path: Path) -> str | None:
         return given
     if stored is not None and HIDDEN in stored:
         raise UsageError(
-            f"the address of this run, {stored}, holds what may be a secret, and that is stored nowhere",
+            f"the address of this run, {stored}, may contain a secret, so it is not stored completely",
             where=str(path),
             fix=f"Give it again: {resume_command(path)}",
         )
@@ -307,11 +307,11 @@ def _recorded_plan(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> T
         raise RunError(f"the run has no task {plan.task.name!r}", where=str(path), fix="Start a new run.")
     same_data = old["dataset"]["fingerprint"] == plan.dataset.fingerprint
     if not same_data or old["asked"] != asked_hash(plan.task):
-        what = "what it asks" if same_data else "its data"
+        what = "its requests" if same_data else "its data"
         raise RunError(
-            f"{plan.task.name!r} changed in {what} since this run began, so the saved answers are not answers to it",
+            f"{plan.task.name!r} changed in {what} since this run began, so the saved answers do not belong to it",
             where=str(path),
-            fix="Start a new run. Scoring again is for changes of parsers, scorers, metrics and resources.",
+            fix="Start a new run. Scoring again covers only changes of parsers, scorers, metrics and resources.",
         )
     return replace(plan, indices=old["indices"], repeats=old["repeats"])
 

@@ -126,26 +126,26 @@ class RunOptions:
         split_roles(self)
         parse_limit(self.limit)
         if self.few_shot is not None and not 0 <= self.few_shot <= MAX_SHOTS:
-            raise UsageError(f"{self.few_shot} is no number of examples", where="--few-shot", fix=_SHOTS)
+            raise UsageError(f"{self.few_shot} is not a number of examples", where="--few-shot", fix=_SHOTS)
         if self.system is not None and not self.system.strip():
             raise UsageError("the system message is empty", where="--system", fix="Write a text, or leave it out.")
         parse_shard(self.shard)
         if self.docs and self.limit is not None:
             fix = "Leave one of them out."
-            raise UsageError("a limit does not go with docs that are named", where="--limit", fix=fix)
+            raise UsageError("a limit cannot be combined with named docs", where="--limit", fix=fix)
         if self.repeats is not None and self.repeats < 1:
             raise UsageError("repeats must be at least 1", where="--repeats")
         if self.seed < 0:
-            raise UsageError(f"{self.seed} is no seed", where="--seed", fix="Give a whole number of 0 or more.")
+            raise UsageError(f"{self.seed} is not a seed", where="--seed", fix="Give a whole number of 0 or more.")
         sign = odd_sign(str(self.output or ""))
         if sign is not None:
-            raise UsageError(f"the path holds the control character {sign}", where="--output", fix="Leave it out.")
+            raise UsageError(f"the path contains the control character {sign}", where="--output", fix="Leave it out.")
         if self.concurrency < 1:
             raise UsageError("concurrency must be at least 1", where="--concurrency")
         if not (math.isfinite(self.timeout) and self.timeout > 0):
-            raise UsageError(f"{self.timeout} is no time limit for a call", where="--timeout", fix="Give seconds.")
+            raise UsageError(f"{self.timeout} is not a valid timeout", where="--timeout", fix="Give seconds.")
         if not (math.isfinite(self.rate_limit_wait) and self.rate_limit_wait >= 0):
-            raise UsageError(f"{self.rate_limit_wait} is no wait", where="--rate-limit-wait", fix="Give seconds.")
+            raise UsageError(f"{self.rate_limit_wait} is not a wait", where="--rate-limit-wait", fix="Give seconds.")
         if self.repeats is not None and self.repeats > MAX_REPEATS:
             raise UsageError(f"{self.repeats:,} repeats are too many", where="--repeats", fix=_REPEATS_FIX)
         _check_plain(self.generation)
@@ -154,9 +154,11 @@ class RunOptions:
         _check_conditions(self.conditions, self.generation)
         if not 1 <= self.batch_size <= MAX_BATCH:
             fix = f"Give a number from 1 to {MAX_BATCH:,}."
-            raise UsageError(f"{self.batch_size:,} requests are no batch", where="--batch-size", fix=fix)
+            raise UsageError(f"{self.batch_size:,} is not a valid batch size", where="--batch-size", fix=fix)
         if self.detach and not self.batch:
-            raise UsageError("there is nothing to detach from", where="--detach", fix="Add --batch, or leave it out.")
+            raise UsageError(
+                "there are no batches to detach from", where="--detach", fix="Add --batch, or leave it out."
+            )
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
 
@@ -227,7 +229,7 @@ def _check_role(said: Mapping[str, Any], where: str) -> None:
     address = said.get("base_url")
     if address is not None and shown_address(address) != address:
         fix = "Put the key into a variable, and name that: api_key_env: NAME."
-        raise UsageError("a role's address is stored in the run, and holds what may be a secret", where=where, fix=fix)
+        raise UsageError("a role's address is stored in the run, and may contain a secret", where=where, fix=fix)
 
 
 class _Checked(dict[str, Any]):
@@ -277,7 +279,7 @@ def _check_conditions(conditions: Mapping[str, Sequence[Any]], generation: Mappi
         if isinstance(values, str) or not values:
             raise UsageError(f"{name} needs a list of values", where=where, fix=f"Write {name}=0.7,1.0.")
         if name in generation:
-            fix = "Keep one of them: --generation sets one value, --condition asks each of several."
+            fix = "Keep one of them: --generation sets one value, --condition runs each of several."
             raise UsageError(f"{name} is set by --generation, too", where=where, fix=fix)
         _check_plain({name: list(values)}, where)
         if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
@@ -326,7 +328,7 @@ def parse_limit(limit: int | str | None) -> Limit | None:
         if found["low"] and 0 < int(found["low"]) <= int(found["high"]):
             return Limit(span=(int(found["low"]), int(found["high"])))
     fix = "Give a number of docs, a share (10%), places (10-20), or the first ones (first:10, first:10%)."
-    raise UsageError(f"{text!r} is no limit", where="--limit", fix=fix)
+    raise UsageError(f"{text!r} is not a limit", where="--limit", fix=fix)
 
 
 def _percent(text: str) -> Fraction:

@@ -254,9 +254,9 @@ def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
     roles = {role for task in tasks for role in (*task.roles, *task.role_models)}
     for name in (*options.roles, *options.role_options):
         if name == TARGET:
-            raise UsageError("the target is no role to fill", where="--role", fix="Name it with --model.")
+            raise UsageError("the target is not a role", where="--role", fix="Name it with --model.")
         if name not in roles:
-            raise UnknownNameError("role", name, sorted(roles), where="--role", hint="No chosen task asks it.")
+            raise UnknownNameError("role", name, sorted(roles), where="--role", hint="No chosen task calls it.")
 
 
 def _check_baseline(tasks: Sequence[Task], spec: str) -> None:
@@ -289,7 +289,7 @@ def _check_modalities(task: Task, role: str | None, model: Model) -> None:
         raise UsageError(
             f"{model.spec} takes no {lacking[0]}, and the prompts of {task.name!r} hold some",
             where="--model" if role is None else f"--role {role}",
-            fix="Take a model that does, or leave the task out.",
+            fix="Use a model that does, or leave the task out.",
         )
 
 
@@ -302,12 +302,12 @@ def _check_likelihoods(tasks: Sequence[Task], target: Model, registry: Registry)
         if not protocol.protocol_traits(task.protocol.parameters).loglikelihood:
             continue
         if target.batched:
-            raise UsageError(f"{task.name!r} asks for log-likelihoods, which no batch gives", where="--batch")
+            raise UsageError(f"{task.name!r} requests log-likelihoods, which batches do not return", where="--batch")
         absent = absent_distribution("likelihoods", target.spec.partition("/")[0])
         giving = [each.name for each in registry.all() if each.kind == "provider" and each.gives_loglikelihoods]
         able = [f"{name}/" for name in sorted({*giving, *registry.names("likelihoods")})]
         raise UsageError(
-            f"{target.spec} gives no log-likelihoods of given texts, which {task.name!r} asks for",
+            f"{target.spec} returns no log-likelihoods of given texts, which {task.name!r} asks for",
             where="--model",
             fix=f"pip install {absent}"
             if absent

@@ -48,9 +48,9 @@ class Budget:
         within: Budget | None = None,
     ) -> None:
         if max_cost is not None and not 0 <= max_cost < float("inf"):
-            raise UsageError(f"--max-cost {max_cost} is no amount of US dollars", fix="Give a number of 0 or more.")
+            raise UsageError(f"--max-cost {max_cost} is not an amount of US dollars", fix="Give a number of 0 or more.")
         if max_calls is not None and max_calls < 0:
-            raise UsageError(f"--max-calls {max_calls} is no number of calls", fix="Give a whole number, 0 or more.")
+            raise UsageError(f"--max-calls {max_calls} is not a number of calls", fix="Give a whole number, 0 or more.")
         self.max_cost = max_cost
         self.max_calls = max_calls
         self.cost = spent_cost

@@ -159,7 +159,7 @@ class Model:
         Raises as `generate` does, and UsageError if the model has no log-likelihoods.
         """
         if not self.gives_loglikelihoods:
-            raise UsageError(f"{self.spec} gives no log-likelihoods of given texts", where="--model")
+            raise UsageError(f"{self.spec} returns no log-likelihoods of given texts", where="--model")
         return await self._answer(call)
 
     async def _answer(self, request: GenerateRequest) -> Reply:
@@ -338,8 +338,8 @@ class Model:
             return await provider.generate(request)
         reply = await cast(LoglikelihoodProvider, provider).loglikelihood(request)
         if len(reply.completions) != len(request.requests) or any(c.logprobs is None for c in reply.completions):
-            what = f"the provider gave {len(reply.completions)} likelihoods for {len(request.requests)} texts"
-            raise FatalModelError(what, where=self.spec, fix="Report this to the plugin that brings the provider.")
+            what = f"the provider returned {len(reply.completions)} likelihoods for {len(request.requests)} texts"
+            raise FatalModelError(what, where=self.spec, fix="Report this to the plugin that adds the provider.")
         return reply
 
     def _pay(self, reply: Reply) -> None:

@@ -40,13 +40,13 @@ class ModelSpec(NamedTuple):
             provider, model = "", clean
         if not model or (slash and not provider):
             raise UsageError(
-                f"{text!r} is no model",
+                f"{text!r} is not a model",
                 where="--model",
                 fix="Write provider/model, for example openrouter/openai/gpt-5-mini or ollama_chat/llama3.2.",
             )
         if "," in clean and provider not in _WITH_COMMAS:
             raise UsageError(
-                f"{text!r} are several models", where="--model", fix="Name one; make a run for each of the others."
+                f"{text!r} names several models", where="--model", fix="Name one; make a run for each of the others."
             )
         return cls(clean, provider, model)
 

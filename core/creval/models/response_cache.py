@@ -100,7 +100,7 @@ class ResponseCache:
         if version not in (0, _SCHEMA_VERSION) or (version == 0 and tables):
             connection.close()
             raise DataError(
-                "this file is no answer cache of this version of creval",
+                "this file is not an answer cache of this version of creval",
                 where=str(self._path),
                 fix=f"Remove it (rm '{self._path}'*), or run without --cache.",
             )
@@ -145,12 +145,12 @@ class ResponseCache:
             return DataError(
                 f"the answer cache cannot be used: {error}",
                 where=str(self._path),
-                fix="Make room or give rights, or run without --cache.",
+                fix="Free space or give write access, or run without --cache.",
             )
         return DataError(
             f"the answer cache is damaged: {error}",
             where=str(self._path),
-            fix=f"Remove it (rm '{self._path}'*): its answers will be asked for again. Or run without --cache.",
+            fix=f"Remove it (rm '{self._path}'*): its answers will be requested again. Or run without --cache.",
         )
 
 

@@ -169,7 +169,7 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
         parsed = step.parser.parse(text if step is extractor else value)
         if not isinstance(parsed, Parsed):
             made = source_of(step.parser.parse)
-            raise MisshapenError(f"the parser {step.name!r} gave a {type(parsed).__name__} and no Parsed ({made})")
+            raise MisshapenError(f"the parser {step.name!r} returned a {type(parsed).__name__}, not a Parsed ({made})")
         name = parsed.route or step.name
         if not parsed.ok:
             named = parsed.route if parsed.route == REFUSAL_ROUTE else step.name

@@ -74,7 +74,7 @@ class Regex(Extractor):
             small = expanded_size(self.pattern) <= MAX_EXPANDED
             compiled = regex.compile(self.pattern, self._flags()) if small else None
         except (re.error, regex.error, RecursionError, OverflowError) as error:
-            raise self._wrong(f"the pattern is no regular expression: {error}") from None
+            raise self._wrong(f"the pattern is not a regular expression: {error}") from None
         if compiled is None:
             raise self._wrong(f"the pattern's counted repeats come to more than {MAX_EXPANDED} pieces")
         group = self.group if self.group is not None else min(1, compiled.groups)
@@ -229,7 +229,7 @@ class Tagged(Extractor):
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.tag):
-            raise UsageError(f"{self.tag!r} is no tag name", where="parser tagged", fix="Give a word, without <>.")
+            raise UsageError(f"{self.tag!r} is not a tag name", where="parser tagged", fix="Give a word, without <>.")
 
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):

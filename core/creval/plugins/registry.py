@@ -122,7 +122,7 @@ class Component:
         try:
             return read_traits(self.kind, self.traits, parameters)
         except Exception as error:  # a plugin's own function
-            what = f"what the {self.kind} {self.name!r} states about itself is wrong: {error}"
+            what = f"the {self.kind} {self.name!r} describes itself wrongly: {error}"
             raise PluginError(what, where=f"plugin {self.plugin}") from error
 
     def make_scorer(self, parameters: Mapping[str, Any]) -> Any:
@@ -137,7 +137,7 @@ class Component:
         sets = getattr(scorer, "whole_docs", False) or getattr(scorer, "unit", None) == "doc"
         if sets and self.scorer_traits(parameters).unit != "doc":
             raise PluginError(
-                f"the scorer {self.name!r} says that it looks at whole docs, but is registered without unit='doc'",
+                f"the scorer {self.name!r} scores whole docs, but is registered without unit='doc'",
                 where=f"plugin {self.plugin}",
                 fix="Add unit='doc' to its registry.add; an attribute of the class is not read.",
             )
@@ -178,7 +178,7 @@ class Component:
         return PluginError(
             f"the {self.kind} {self.name!r} cannot be imported: {type(error).__name__}: {error}",
             where=f"plugin {self.plugin}",
-            fix="Report this to the plugin that brings it.",
+            fix="Report this to the plugin that adds it.",
         )
 
     def _missing(self, error: ImportError) -> MissingPartError:
@@ -251,7 +251,7 @@ class Registry:
                 if component.plugin == owner:
                     return component
         *others, last = (component.qualified for component in found)
-        what = f"{len(found)} plugins hold the {kind} {name!r}: {', '.join(others)} and {last}"
+        what = f"{len(found)} plugins have the {kind} {name!r}: {', '.join(others)} and {last}"
         raise PluginError(what, where=where, fix="Use one of these.")
 
     def find(self, kind: Kind, name: str) -> Component | None:
@@ -284,9 +284,11 @@ def _is_async(function: object) -> bool:
 def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a registration, or None."""
     if kind not in _KINDS:
-        return f"{kind!r} is no kind of component; kinds are {', '.join(_KINDS)}"
+        return f"{kind!r} is not a kind of component; kinds are {', '.join(_KINDS)}"
     if not isinstance(name, str) or not name or _NOT_IN_NAMES.search(name):
-        return f"{name!r} is no name for a component: it may not be empty or hold blanks or any of / : [ ] {{ }} ,"
+        return (
+            f"{name!r} is not a name for a component: it may not be empty or contain blanks or any of / : [ ] {{ }} ,"
+        )
     module, _, attribute = target.partition(":") if isinstance(target, str) else ("", "", "")
     if not module or not attribute:
         return f"target {target!r} of {name!r} is not of the form module:attribute"

@@ -79,7 +79,7 @@ def find_baselines(folder: Path) -> Baselines:
             found = list(_values(results, which)) if provider == "baseline" else []
         except (CrevalError, OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             why = error.what if isinstance(error, CrevalError) else "it is not a results file"
-            faults.append(f"{file} is passed over: {why}")
+            faults.append(f"{file} is ignored: {why}")
             continue
         for key, value, n in found:
             if n > sizes.get(key, 0):

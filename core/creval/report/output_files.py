@@ -54,7 +54,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     """
     sign = odd_sign(str(path))
     if sign is not None:
-        raise UsageError(f"the path holds the control character {sign}", where=str(path), fix="Leave it out.")
+        raise UsageError(f"the path contains the control character {sign}", where=str(path), fix="Leave it out.")
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():

@@ -95,7 +95,7 @@ def comparison_notes(results: Sequence[RunResult]) -> Iterator[str]:
         if different:
             apart.setdefault(", ".join(different), []).append(name)
     for words, names in apart.items():
-        yield f"numbers of {listed_names(names)} do not compare: these runs differ in {words}"
+        yield f"numbers of {listed_names(names)} cannot be compared: these runs differ in {words}"
 
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
@@ -248,7 +248,7 @@ def run_notes(results: Sequence[RunResult]) -> list[str]:
         words if len(names) == len(results) > 1 else f"{listed_names(names)}: {words}" for words, names in said.items()
     ]
     for name, tasks in namesakes(result.results for result in results).items():
-        notes.append(f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in rows of their own")
+        notes.append(f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in separate rows")
     return list(dict.fromkeys([*notes, *comparison_notes(results)]))
 
 

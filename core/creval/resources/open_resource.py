@@ -140,7 +140,7 @@ class CachedEmbedding:
     def _make(self, batch: Sequence[str]) -> dict[str, np.ndarray]:
         rows = np.asarray(self._inner.embed(batch), dtype=np.float32)
         if rows.shape != (len(batch), self.dimension):
-            raise ScoringError(f"gave vectors of shape {rows.shape} for {len(batch)} texts", where=self.name)
+            raise ScoringError(f"returned vectors of shape {rows.shape} for {len(batch)} texts", where=self.name)
         if not np.isfinite(rows).all():
             bad = batch[int(np.argmin(np.isfinite(rows).all(axis=1)))]
             raise ScoringError(f"the vector of {bad!r} is not finite", where=self.name)
@@ -243,7 +243,7 @@ class CachedEntailment:
         """Store the resource's results for pairs."""
         rows = np.asarray(given, dtype=np.float64)
         if rows.shape != (len(pairs), 3) or not np.allclose(rows.sum(axis=1), 1.0, atol=1e-3):
-            raise ScoringError("gave no distribution over three classes", where=self.name)
+            raise ScoringError("returned no distribution over three classes", where=self.name)
         made = dict(zip(pairs, rows.astype(np.float32), strict=True))
         disk = self._store()
         if disk is not None:
@@ -362,7 +362,7 @@ def _demand(component: Component, opened: Any, members: tuple[str, ...]) -> None
     missing = [member for member in members if not hasattr(opened, member)]
     if missing:
         raise PluginError(
-            f"the {component.kind} {component.name!r} gives an object without {', '.join(missing)}",
+            f"the {component.kind} {component.name!r} returns an object without {', '.join(missing)}",
             where=f"plugin {component.plugin}",
             fix=f"See creval.types.components.{component.kind.capitalize()}.",
         )

@@ -80,7 +80,7 @@ class CallJournal:
         with os.fdopen(open_plain(file), "rb") as lines:
             number = lines.read(place.offset).count(b"\n") + 1
         fix = _OTHER_RUN if self._read_only else f"Remove the line, then: {resume_command(self.path)}"
-        return RunError(f"the line is no recorded call ({error!r})", where=f"{file}:{number}", fix=fix)
+        return RunError(f"the line is not a recorded call ({error!r})", where=f"{file}:{number}", fix=fix)
 
     def close(self) -> None:
         """Write the lines to disk and close the files."""

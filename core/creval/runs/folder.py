@@ -195,7 +195,7 @@ class RunFolder:
         place = place or misshapen("run", data)
         if place is not None:
             fix = "Name a run folder that creval made."
-            raise RunError(f"is no manifest of a run: see {place}", where=str(self.manifest), fix=fix)
+            raise RunError(f"is not a manifest of a run: see {place}", where=str(self.manifest), fix=fix)
         return data
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
@@ -209,7 +209,7 @@ class RunFolder:
     def to_finish(self, words: str = "Finish the run first") -> str:
         """Return how to finish the run: `words` and the command, or to wait if a process is working on it."""
         if in_use(self.path):
-            return "Another process is at work on the run: wait for its end."
+            return "Another process is using the run: wait until it ends."
         return f"{words}: {resume_command(self.path)}"
 
     def read_samples(self, task: str) -> Iterator[Sample]:

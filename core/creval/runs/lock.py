@@ -67,7 +67,7 @@ class RunLock:
             raise RunError(
                 f"the run is in use by another process (process id {holder})",
                 where=str(self._path.parent),
-                fix="Wait for it to end; a new run may take another folder (--output).",
+                fix="Wait for it to end; a new run can use another folder (--output).",
             ) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)

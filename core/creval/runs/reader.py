@@ -169,7 +169,7 @@ class Run:
     def need_ended(self) -> None:
         """Raise RunError if the run is not finished, as numbers over it would only cover a part of it."""
         if self.status not in _ENDED:
-            raise self._unfinished(f"the run did not come to its end ({self.status})")
+            raise self._unfinished(f"the run did not finish ({self.status})")
         if not self._files.results.is_file():
             raise self._unfinished("there are no results")
 
@@ -284,7 +284,7 @@ class Run:
         data = self._files.read_manifest()
         if not _has_tasks(data, *_PLANNED):
             raise RunError(
-                "is no manifest of a run", where=str(self._files.manifest), fix="Name a run folder that creval made."
+                "is not a manifest of a run", where=str(self._files.manifest), fix="Name a run folder that creval made."
             )
         return data
 
@@ -386,7 +386,7 @@ def _score_of(record: Mapping[str, Any]) -> ScoreRecord:
     _need_text("route", score.route)
     for name, value in score.scores.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"{name} is no finite number")
+            raise ValueError(f"{name} is not a finite number")
     return score
 
 
@@ -394,7 +394,7 @@ def _need_key(key: SampleKey) -> None:
     for name, value in (("task", key.task), ("doc_id", key.doc), ("condition", key.condition)):
         _need(name, value, str)
     if isinstance(key.repeat, bool) or not isinstance(key.repeat, int):
-        raise ValueError("repeat is no whole number")
+        raise ValueError("repeat is not a whole number")
 
 
 def _need_text(name: str, value: object) -> None:
@@ -407,7 +407,7 @@ def _need_reply(reply: Mapping[str, Any]) -> None:
         _need("text", completion["text"], str)
     for name, number in (*reply.get("usage", {}).items(), *((name, reply.get(name)) for name in _NUMBERS)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
-            raise ValueError(f"{name} is no number")
+            raise ValueError(f"{name} is not a number")
     Usage(**reply.get("usage", {}))
 
 

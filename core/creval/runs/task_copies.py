@@ -33,11 +33,11 @@ def tasks_here(folder: RunFolder, requested: Sequence[str], own: bool = True) ->
             continue
         copies = _copies(folder.path, name)
         if not copies and not own:
-            what = f"it was not made here, and names the task file {name}, of which it holds no copy"
+            what = f"it was not made here, and names the task file {name}, of which it contains no copy"
             raise UntrustedError(what, folder.path, resume_command(folder.path))
         for copy in copies:
             why = "is not there" if own else "is not read, as the run was not made here"
-            _LOG.warning("%s %s: the run's own copy is taken, %s", place.file, why, copy)
+            _LOG.warning("%s %s: the run's own copy is used, %s", place.file, why, copy)
         found += [str(copy) for copy in copies] or [name]
     return found
 

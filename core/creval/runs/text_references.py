@@ -96,7 +96,7 @@ def by_reference(sample: Sample) -> Sample:
         calls = [_call_by_reference(call, said) for call in sample.calls]
         return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls, media={})
     except RecursionError:
-        raise UnstorableError("it cannot be stored: it lies too deep", fix="Report flatter data.") from None
+        raise UnstorableError("it cannot be stored: it is nested too deeply", fix="Report flatter data.") from None
 
 
 def _answer_texts(call: CallRecord) -> Sequence[str]:
@@ -146,7 +146,7 @@ def with_doc(sample: Sample, dataset: Dataset) -> Sample:
     doc = dataset.by_id(sample.key.doc)
     if doc_digest(doc.fields) != sample.doc_digest:
         raise RunError(
-            f"the doc {sample.key.doc!r} is not the one that was asked about",
+            f"the doc {sample.key.doc!r} is not the one that the run used",
             where=dataset.origin,
             fix="Use the data of the run, or start a new run.",
         )

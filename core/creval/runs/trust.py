@@ -51,7 +51,7 @@ class UntrustedError(UsageError):
 
     def advise(self, command: str) -> None:
         """Set the fix to this command with `--trust` for the file."""
-        self.fix = f"Give that on the command line, or if you trust it: {command} --trust {shlex.quote(str(self.file))}"
+        self.fix = f"Give it on the command line, or if you trust it: {command} --trust {shlex.quote(str(self.file))}"
 
 
 class Named(NamedTuple):
@@ -118,7 +118,7 @@ class Claims:
         if not named or self.trusted:
             return
         said = "; ".join(map(str, named[:_SHOWN])) + (f" and {len(named) - _SHOWN} more" if named[_SHOWN:] else "")
-        what = f"it was not made here, and names what acts on this machine: {said}"
+        what = f"it was not made here, and names things that act on this machine: {said}"
         raise UntrustedError(what, self.file, command)
 
     def trust(self) -> list[Named]:

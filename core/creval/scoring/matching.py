@@ -51,7 +51,7 @@ class _Matching(ABC):
         target = item.doc[self.field]
         targets = target if isinstance(target, list) else [target]
         if not item.values:
-            return Score({}, failure=f"the protocol gave no answer that {self.name} can compare", errored=True)
+            return Score({}, failure=f"the protocol returned no answer that {self.name} can compare", errored=True)
         try:
             return Score({self.name: self._reduced(item.values, targets)})
         except ValueError as error:
@@ -148,7 +148,7 @@ class _TextMatching(_Matching, ABC):
         wanted = self._normalized(target)
         if not wanted and not self.empty and not (self.normalize == "squad" and str(target).strip()):
             ignored = " once punctuation is ignored" if self.ignore_punctuation and str(target).strip() else ""
-            raise TypeError(f"the target is empty{ignored}; state `empty: true` for {self.name} where that is meant")
+            raise TypeError(f"the target is empty{ignored}; state `empty: true` for {self.name} if that is intended")
         return wanted
 
 

@@ -180,7 +180,7 @@ def _finite(number: float | None, what: str) -> float | None:
         return None
     if not math.isfinite(number):
         raise ScoringError(
-            f"the aggregation gave a {what} that is not a number",
-            fix="It must return None where the metric is undefined. Report this to the plugin that brings it.",
+            f"the aggregation returned a {what} that is not a number",
+            fix="It must return None if the metric is undefined. Report this to the plugin that adds it.",
         )
     return float(number)

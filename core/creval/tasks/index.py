@@ -172,7 +172,7 @@ class TaskIndex:
             hints.append(f"These plugins could not be loaded: {failed} (see creval plugins).")
         broken = [problem.file.name for problem in self.problems() if problem.file is not None]
         if broken:
-            hints.append(f"These files are no tasks: {', '.join(broken)}.")
+            hints.append(f"These files are not tasks: {', '.join(broken)}.")
         listing = "creval ls --all" if entries else "creval ls (there are none)"
         hints.append(f"A path starts with ./ or ends in .yaml. All tasks: {listing}")
         return UnknownNameError("task", name, known, hint=" ".join(hints))
@@ -228,7 +228,7 @@ class TaskIndex:
         if matching:
             suites = ", ".join(sorted(entry.head.name for entry in matching))
             raise UsageError(
-                f"no task matches {pattern!r}, only suites: {suites}", fix="Name a suite by its whole name."
+                f"no task matches {pattern!r}, only suites: {suites}", fix="Give the full name of the suite."
             )
         tasks = [entry.head.name for entry in self._entries() if entry.head.kind == "task"]
         raise _nothing(pattern, tasks, "All tasks: creval ls --all")

@@ -57,7 +57,7 @@ class Overrides:
         for key in _OF_ONE_TASK:
             section = self.node.get(key)
             if section is not None:
-                fix = "Put it into the entry of the task that it is for."
+                fix = "Put it into the entry of its task."
                 message = f"{key} cannot be overridden for several tasks at once"
                 problems.append(problem_at(section.key or section.place, message, (*self.path, key), fix))
         return problems

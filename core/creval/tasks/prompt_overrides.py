@@ -41,10 +41,10 @@ def _examples(task: Task, registry: Registry) -> FewShot:
     protocol = registry.get("protocol", task.protocol.name)
     roles = [message.role for message in task.prompts.get(_PROMPT, ())]
     if _PROMPT not in protocol.prompts or "user" not in roles:
-        what = f"{task.name!r} takes no examples: its protocol {task.protocol.name!r} asks in its own way"
+        what = f"{task.name!r} takes no examples: its protocol {task.protocol.name!r} has its own prompts"
         raise UsageError(what, where=_FEW_SHOT, fix=_alternative(protocol, "num_fewshot", "N"))
     unknown = UsageError(
-        f"{task.name!r} does not say how an example is answered",
+        f"{task.name!r} does not define the answer of an example",
         where=_FEW_SHOT,
         fix="Write few_shot: {n: 1, answer: ...} into its YAML (docs/task-yaml.md), or leave the task out.",
     )
@@ -67,7 +67,7 @@ def _examples(task: Task, registry: Registry) -> FewShot:
 def check_system(tasks: Sequence[Task], registry: Registry, people: bool) -> None:
     """Raise UsageError if a task or a person cannot get a system message."""
     if people:
-        raise UsageError("a person is given no system message", where="--system", fix="Leave it out.")
+        raise UsageError("people see no system message", where="--system", fix="Leave it out.")
     for task in tasks:
         protocol = registry.get("protocol", task.protocol.name)
         if protocol.protocol_traits(task.protocol.parameters).loglikelihood:

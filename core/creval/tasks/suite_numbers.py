@@ -36,10 +36,10 @@ def read_numbers(root: Node, plugin: str, problems: list[Problem]) -> Iterator[t
             continue
         if {"from", "average"} & given.keys():
             what = f"{name!r} states `of`, and from or average too"
-            problems.append(problem_at(of.place, what, ("metrics",), "Leave these out: the parts count alike."))
+            problems.append(problem_at(of.place, what, ("metrics",), "Leave these out: all parts weigh the same."))
         unknown = [each for each in given["of"] if isinstance(each, str) and each not in made]
         if unknown:
-            what = f"{unknown[0]!r} in {name!r} is no number of this suite that is made of metrics"
+            what = f"{unknown[0]!r} in {name!r} is not a number of this suite made of metrics"
             problems.append(problem_at(of.place, what, ("metrics",), "Name one whose `of` lists tasks and metrics."))
             continue
         yield SuiteMetric(*named, name, "parts", tuple(_parts(given["of"], made))), of
@@ -91,7 +91,7 @@ def lacking_metrics(task: Task, numbers: Sequence[tuple[SuiteMetric, Node]]) -> 
 def _unscaled(metric: MetricSpec | CombinedMetric, part: SuitePart) -> tuple[str, str] | None:
     """Return why a metric cannot be scaled to 0 to 1 with higher being better, and how to fix it."""
     if metric.higher_is_better is not True:
-        return "is not better where it is higher", "A number with `of` takes no such metric."
+        return "is not better when higher", "A number with `of` cannot use such a metric."
     if part.range is not None:
         return None if part.range[0] < part.range[1] else ("has an empty range", "State range: [LOW, HIGH].")
     own: tuple[float | None, float | None] = (None, None)

@@ -123,7 +123,7 @@ class _Expansion:
             circle = " -> ".join(
                 str(part) for part in (*chain[chain.index(head.file.resolve()) :], head.file.resolve())
             )
-            self.problems.append(problem_at(name.place, f"the suites go in a circle: {circle}", path, "Break it."))
+            self.problems.append(problem_at(name.place, f"the suites form a circle: {circle}", path, "Break it."))
             return
         label = node.get("as")
         overrides = Overrides(node, path, group=head.kind == "suite")
@@ -152,7 +152,7 @@ class _Expansion:
             target = TaskFile(name.place.file.parent / written.file, written.variant)
             home = name.place.file
             if strays(target.file, self._index.bounds(home)):
-                what = f"{text!r} leads out of the folder of {home.name}, and a suite reads nothing else"
+                what = f"{text!r} is outside the folder of {home.name}; a suite reads only files in it"
                 self.problems.append(problem_at(name.place, what, path, "Put the file into that folder."))
                 return None
         try:

@@ -151,7 +151,7 @@ def _agreement(run: Run, name: str, score: str, file: Path) -> tuple[list[Sequen
     if len(both) < number:
         notes.append(f"{run.folder.name}, {name}: {number - len(both)} judged {labels.unit}s have no label.")
     if sum(len(each.people) for each in both) < sum(map(len, labels.values.values())):
-        notes.append(f"{run.folder.name}, {name}: some labels are of no {labels.unit} with {score!r}.")
+        notes.append(f"{run.folder.name}, {name}: some labels belong to no {labels.unit} with {score!r}.")
     head = (run.folder.name, name, score, labels.unit)
     rows = list(_rows(both))
     if not labels.parts:

@@ -90,7 +90,7 @@ def read_labels(path: Path, parts: Sequence[str]) -> Labels:
             found[name].append((str(fields.get(_ANNOTATOR, "")), _label(fields[_LABEL])))
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(
-                f"the row is no label ({type(error).__name__}: {error})",
+                f"the row is not a label ({type(error).__name__}: {error})",
                 where=rows.where(index),
                 fix=f"Each row has {', '.join(('doc', *named))} and label, a number on the judge's scale.",
             ) from None
@@ -167,5 +167,5 @@ def _label(given: Any) -> float:
     """Return a label as a number. Raises ValueError for other values: true, NaN, `1_0`."""
     number = float(given)
     if isinstance(given, bool) or not math.isfinite(number) or "_" in str(given):
-        raise ValueError(f"{given!r} is no number")
+        raise ValueError(f"{given!r} is not a number")
     return number

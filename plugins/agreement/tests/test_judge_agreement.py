@@ -69,7 +69,7 @@ def test_the_judge_next_to_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         JudgeAgreement().run([str(result.folder)], score="judge")
     for label in ("nan", "1_0", ""):
         labels.write_text(f"doc,label\nd0,{label}\n")
-        with pytest.raises(DataError, match="no label"):
+        with pytest.raises(DataError, match="not a label"):
             JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))
 
 

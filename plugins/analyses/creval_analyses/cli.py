@@ -64,7 +64,7 @@ class AnalysisGroup(click.Group):
 
         found = [c for c in load_plugins().registry.all() if c.kind == "analysis"]
         with formatter.section("Analyses"):
-            formatter.write_dl([(c.name, c.summary) for c in found] or [("(none)", "No plugin brings an analysis.")])
+            formatter.write_dl([(c.name, c.summary) for c in found] or [("(none)", "No plugin adds an analysis.")])
 
 
 @click.group(

@@ -141,7 +141,7 @@ def _style(style: str | Path | None) -> Mapping[str, Any]:
         try:
             return dict(matplotlib.rc_params_from_file(style, fail_on_error=True, use_default_template=False))
         except (OSError, ValueError, KeyError) as error:
-            raise UsageError(f"is no style of matplotlib: {error}", where=str(style)) from error
+            raise UsageError(f"is not a style of matplotlib: {error}", where=str(style)) from error
     from matplotlib import style as styles
 
     if str(style) not in styles.library:

@@ -89,10 +89,10 @@ def read_runs(runs: Sequence[Run], task: str) -> Values:
             values.setdefault(score.key.condition, {}).setdefault(run.model, []).append(row)
     if len(set(specs.values())) > 1:
         made = "; ".join(f"{run} with {spec}" for run, spec in specs.items())
-        fix = "Score them alike: creval score RUN --resource embedding=NAME"
+        fix = "Score them the same way: creval score RUN --resource embedding=NAME"
         raise DataError(f"the runs were scored with different embeddings: {made}", fix=fix)
     if not values:
-        raise RunError("the runs hold no scored sample", where=", ".join(specs))
+        raise RunError("the runs contain no scored sample", where=", ".join(specs))
     return values
 
 
@@ -136,7 +136,7 @@ def _output(
     notes = [
         f"Welch's test against {chosen['draws']} lists of {chosen['words']} random nouns for each cue, p adjusted by "
         f"Benjamini and Hochberg over the models within a condition, level {chosen['alpha']}.",
-        "The row CDAT is the mean of CDAT-N over the conditions that a model passes; empty where it passes none.",
+        "The row CDAT is the mean of CDAT-N over the conditions that a model passes; empty if it passes none.",
         f"Embedding {embedding_name}; {chosen['pool']} nouns out of the {_FREQUENT} most frequent of {pool}, "
         f"seed {chosen['seed']}.",
     ]

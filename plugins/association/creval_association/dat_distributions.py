@@ -92,7 +92,9 @@ def _scores(runs: Sequence[str], task: str, temperature: float) -> dict[str, lis
         found[group] += own
     if len(set(embeddings.values())) > 1:
         used = "; ".join(f"{folder}: {name}" for folder, name in embeddings.items())
-        raise DataError(f"the runs used different embeddings: {used}", fix="Score them alike, or name runs of one.")
+        raise DataError(
+            f"the runs used different embeddings: {used}", fix="Score them the same way, or name runs of one."
+        )
     return {name: found[name] for name in sorted(found, key=lambda name: (name != _MODELS, name))}
 
 

@@ -216,7 +216,7 @@ def _list_baselines(registry: Registry) -> None:
         "baseline",
         "greedy_nouns",
         "creval_association.baselines.greedy_nouns:GreedyNouns",
-        "distant nouns by a greedy search, within DRAT's gate where asked",
+        "distant nouns by a greedy search, within DRAT's gate if requested",
         parameters=params.schema(
             **_GATE,
             words=params.integer(1),

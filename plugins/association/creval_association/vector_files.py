@@ -95,10 +95,10 @@ def _read(text: Path, raw: Path, progress: Callable[[int], None]) -> _Source:
                 out.write(vector.tobytes())
     if expected is not None and seen != expected:
         raise DataError(
-            f"the first line promises {expected} words, the file has {seen}", where=str(text), fix="Fetch it again."
+            f"the first line announces {expected} words, the file has {seen}", where=str(text), fix="Fetch it again."
         )
     if not words:
-        raise DataError("the file holds no vectors", where=str(text), fix="Name a GloVe or fastText text file.")
+        raise DataError("the file contains no vectors", where=str(text), fix="Name a GloVe or fastText text file.")
     return _Source(words, dimension, digest.hexdigest())
 
 

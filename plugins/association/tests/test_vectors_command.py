@@ -40,7 +40,7 @@ def test_faults_have_a_fix(tmp_path: Path) -> None:
     bad.write_text("no numbers here\n")
     with pytest.raises(DataError, match="not words followed by"):
         call("add", "x", str(bad), *cache)
-    with pytest.raises(UsageError, match="will not do as a name"):
+    with pytest.raises(UsageError, match="is not a valid name"):
         call("add", "..", str(bad), *cache)
     with pytest.raises(UsageError, match="no vectors called"):
         call("remove", "x", *cache)

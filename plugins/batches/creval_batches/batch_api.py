@@ -126,5 +126,5 @@ def _faults(errors: Any) -> list[Fault]:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a text")
     return value

@@ -197,7 +197,7 @@ class BatchProvider:
             await asyncio.sleep(min(polling.longest, polling.first * polling.growth**self._refusals))
             self._refusals += 1
         else:
-            what = f"the provider takes no batch, not even one of a single request: {why}"
+            what = f"the provider accepts no batch, not even one of a single request: {why}"
             self._scheduler.let_go(
                 RunError(what, where=self._spec.text, fix=f"Nothing is lost; later: {self._scheduler.resume_command}")
             )

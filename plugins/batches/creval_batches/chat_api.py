@@ -117,7 +117,7 @@ class ChatBatchApi:
         except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):
-            raise self._nonsense("is no JSON object")
+            raise self._nonsense("is not a JSON object")
         return said
 
     def _fail(self, failure: Failure, missing: str | None) -> NoReturn:
@@ -131,10 +131,10 @@ class ChatBatchApi:
         try:
             return state_of(data)
         except (KeyError, TypeError, ValueError):
-            raise self._nonsense("is no batch") from None
+            raise self._nonsense("is not a batch") from None
 
     def _nonsense(self, what: str) -> RetryableModelError:
-        return RetryableModelError(f"what the server said of the batch {what}", where=self._provider.caller.where)
+        return RetryableModelError(f"the server's description of the batch {what}", where=self._provider.caller.where)
 
 
 async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:

@@ -56,7 +56,7 @@ class Collector:
                     await asyncio.sleep(0)
         if foreign or doubles:
             _LOG.warning(
-                "of the lines of a batch's answers %d are of requests that are not in it, and %d are doubles; "
+                "of a batch's answers %d belong to requests that are not in it, and %d are duplicates; "
                 "the first answer of each request counts",
                 foreign,
                 doubles,

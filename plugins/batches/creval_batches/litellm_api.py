@@ -84,7 +84,7 @@ class LitellmBatchApi:
         said = await self._provider.batch_call("afile_content", file_id=file_id)
         content = getattr(said, "content", None)
         if not isinstance(content, bytes):
-            raise RetryableModelError("the file of answers holds no bytes", where=self._provider.caller.where)
+            raise RetryableModelError("the file of answers is empty", where=self._provider.caller.where)
         target.write(content)
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class LitellmBatchApi:
         try:
             return state_of(data)
         except (KeyError, TypeError, ValueError):
-            raise RetryableModelError("what came back is no batch", where=self._provider.caller.where) from None
+            raise RetryableModelError("the reply is not a batch", where=self._provider.caller.where) from None
 
 
 def _plain(said: Any) -> dict[str, Any]:

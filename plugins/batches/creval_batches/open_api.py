@@ -21,6 +21,4 @@ def open_api(provider: Provider, spec: str) -> BatchApi:
         return LitellmBatchApi(provider)
     known = [name for name, endpoint in ENDPOINTS.items() if endpoint.batches and name != "chat"]
     others = ", ".join([*known, *(name for name in VENDORS if name not in known)])
-    raise UsageError(
-        f"{spec!r} cannot be asked in batches", where="--batch", fix=f"{FIX} Batches are taken by {others}."
-    )
+    raise UsageError(f"{spec!r} cannot be called in batches", where="--batch", fix=f"{FIX} Batches work with {others}.")

@@ -143,7 +143,7 @@ def _read_line(line: Mapping[str, Any], request: GenerateRequest, api: BatchApi)
         if status == 200:
             return api.reply(body, request)
         return api.refused(error_of(status, json.dumps(body), {}), request)
-    failure = failure_in(error, None) if error else Failure(None, "the line of the batch says nothing")
+    failure = failure_in(error, None) if error else Failure(None, "the line of the batch is empty")
     return api.refused(failure, request)
 
 

@@ -89,7 +89,7 @@ class BatchScheduler:
         try:
             self.journal.open(JournalFile(path))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            what = f"a line is no note of a batch ({error!r})"
+            what = f"a line is not a record of a batch ({error!r})"
             raise RunError(what, where=str(path), fix="Put the file back as it was.") from error
 
     def settle(self) -> None:

@@ -219,8 +219,8 @@ class BatchSender:
             self._scheduler.journal.ended(batch.name, state.status)
         if stopped:  # it was stopped; resuming the run asks the rest again
             raise RunError(
-                f"the batch {self._which()} was cancelled at the provider; what it had answered by then is kept",
-                fix=f"The rest is asked again by: {self._scheduler.resume_command}",
+                f"the batch {self._which()} was cancelled at the provider; the answers up to then are kept",
+                fix=f"Send the rest again with: {self._scheduler.resume_command}",
             )
 
     async def _collected(self, state: BatchState) -> Collector:

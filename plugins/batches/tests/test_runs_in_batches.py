@@ -242,7 +242,7 @@ def test_answers_that_were_paid_before_need_no_budget(make_task, options, serve,
 def test_a_provider_without_batches_is_refused_before_the_first_call(make_task, options, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENROUTER_API_KEY", "made-up")
     for model in ("openrouter/openai/gpt-5-mini", "ollama_chat/llama3.2", "litellm/cohere/command"):
-        with pytest.raises(UsageError, match="cannot be asked in batches") as refused:
+        with pytest.raises(UsageError, match="cannot be called in batches") as refused:
             run_new([make_task()], model, options(batch=True))
         assert "Leave --batch out" in str(refused.value)
     assert not (tmp_path / "run").exists()
@@ -303,9 +303,9 @@ def test_smaller_batches_go_out_side_by_side(make_task, options, serve):
 
 
 def test_options_that_do_not_fit_are_refused():
-    with pytest.raises(UsageError, match="nothing to detach from"):
+    with pytest.raises(UsageError, match="no batches to detach from"):
         RunOptions(detach=True)
-    with pytest.raises(UsageError, match="50,001 requests are no batch"):
+    with pytest.raises(UsageError, match="50,001 is not a valid batch size"):
         RunOptions(batch=True, batch_size=50_001)
 
 
@@ -362,7 +362,7 @@ def test_a_damaged_book_is_named(make_task, options, serve, tmp_path):
             run_new([make_task(docs=2)], MODEL, options(batch=True, detach=True))
         with (tmp_path / "run" / "batches.jsonl").open("a") as journal:
             journal.write('{"nothing": 1}\n')
-        with pytest.raises(RunError, match="a line is no note of a batch"):
+        with pytest.raises(RunError, match="a line is not a record of a batch"):
             resume(tmp_path / "run")
 
 

@@ -146,7 +146,7 @@ def compare(
     for name, value in margins.items():
         if not 0 < value < float("inf"):
             where = f"margin of {name}" if name else "margin"
-            raise UsageError(f"{value!r} is no difference that does not matter", where=where, fix="Give more than 0.")
+            raise UsageError(f"{value!r} is not a valid margin", where=where, fix="Give more than 0.")
     folders = [one.folder if isinstance(one, Run | RunResult) else one for one in runs]
     opened = [run.as_stored() for run in open_runs(folders)]  # numbers alone are read
     found, notes = compare_runs(opened, ComparisonRequest(_listed(tasks), _listed(metrics), primary, margins, force))

@@ -157,7 +157,7 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
     they do not compare (`shared_tasks`).
     """
     if len(runs) < 2:
-        raise UsageError("one run has nothing to be compared with", where="RUN RUN...", fix="Name two runs or more.")
+        raise UsageError("a single run cannot be compared", where="RUN RUN...", fix="Name two runs or more.")
     found: list[_Tested] = []
     notes: list[str] = []
     known: dict[str, None] = {}

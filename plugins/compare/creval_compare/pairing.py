@@ -107,7 +107,7 @@ class SharedTask:
         metrics = _metrics(self._results[0])
         unknown = dict.fromkeys(key.name for key, metric in metrics.items() if not self._holds_groups(metric))
         if unknown:
-            yield f"{self.task}: {', '.join(unknown)} not compared, as the runs do not hold the groups of their docs"
+            yield f"{self.task}: {', '.join(unknown)} not compared, as the runs lack the groups of their docs"
         for result in self._results:
             lost = result["counts"]["errored"] + result["counts"]["skipped"]
             if lost:
@@ -215,7 +215,7 @@ class SharedTask:
             raise RunError(
                 f"the results of {self.task!r} do not say what their numbers are made of, as those of a former version",
                 where=str(run.folder),
-                fix=f"Write them again, which calls no model: {run.score_command}",
+                fix=f"Write them again, without calling a model: {run.score_command}",
             )
         definitions = [metric["definition"] for metric in result["metrics"]]
         definitions += [part for each in definitions for part in each.get("of", {}).get("parts", ())]
@@ -258,8 +258,8 @@ def _check_alike(runs: Sequence[Run], task: str, force: bool) -> None:
         return
     said = "; ".join(f"{run.folder.name}: {_settings_text(result)}" for run, result in zip(runs, results, strict=True))
     raise RunError(
-        f"the runs of {task!r} differ in {' and '.join(different)}, so that their numbers do not compare ({said})",
-        fix="Score them alike (creval score RUN), or compare them anyway: --force",
+        f"the runs of {task!r} differ in {' and '.join(different)}, so their numbers cannot be compared ({said})",
+        fix="Score them the same way (creval score RUN), or compare them anyway: --force",
     )
 
 

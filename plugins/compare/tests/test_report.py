@@ -50,7 +50,7 @@ def test_equal_models_are_distinguished_by_their_folders_and_what_differs_is_rep
     lines = out.splitlines()
     heads = "".join("".join(lines[: next(i for i, line in enumerate(lines) if "──" in line)]).split())
     assert all(f"({name})" in heads for name in ("strong", "part")) and "(trials_" in heads
-    assert "numbers of local/spelling do not compare: these runs differ in docs" in out
+    assert "numbers of local/spelling cannot be compared: these runs differ in docs" in out
     rows = [line for line in out.splitlines() if line.startswith(" hot ")]
     assert len(rows) == 6 and all(line.count("–") >= 2 for line in rows)
 

@@ -136,7 +136,7 @@ def test_a_newest_set_that_is_not_the_published_one_is_refused(fault: str, tmp_p
 
 def test_a_file_or_a_revision_and_a_full_one(caches: Path) -> None:
     assert "either FILE or --revision" in run()[1]
-    assert "no full commit" in run("--revision", "main")[1]
+    assert "not a full commit" in run("--revision", "main")[1]
 
 
 def test_the_public_sample_has_the_faults_that_are_known(reference_data: Path) -> None:

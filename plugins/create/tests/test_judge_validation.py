@@ -148,7 +148,7 @@ def test_labels_by_text_and_labels_without_a_judged_part(judged: Path, tmp_path:
     labels = [{"doc": doc, "path": text, "label": 1}, {"doc": doc, "path": "99", "label": 0}]
     output = analyse(judged, score="factuality", labels=str(write(tmp_path / "labels.csv", labels)))
     assert table(output)["people and judge"]["n"] == 1
-    assert "some labels are of no path" in output.notes[1]
+    assert "some labels belong to no path" in output.notes[1]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_labels_by_text_and_labels_without_a_judged_part(judged: Path, tmp_path:
         ),
         ({"doc": "@", "triple": 1, "label": 1}, "factuality", DataError, "names \\d+ judged parts.*triple 1\n.*path"),
         ({"doc": "@", "path": 1, "label": 1}, "strenght", UnknownNameError, "'strenght'.*\n.*mean 'strength'"),
-        ({"doc": "@", "path": 1, "label": "good"}, "strength", DataError, "no label.*\n.*doc, path and label"),
+        ({"doc": "@", "path": 1, "label": "good"}, "strength", DataError, "not a label.*\n.*doc, path and label"),
     ],
 )
 def test_what_would_compare_other_things_is_refused(

@@ -42,7 +42,7 @@ def test_factuality(text: str, verdict: tuple[bool, ...]) -> None:
         ('{"explanation": "both"}', "with 'judgments'"),
         ('{"judgments": ["not hallucinated"]}', "1 judgements for 2 triples"),
         ('{"judgments": ["not hallucinated", "not hallucinated", "hallucinated"]}', "3 judgements for 2 triples"),
-        ('{"judgments": "not hallucinated"}', "no list"),
+        ('{"judgments": "not hallucinated"}', "not a list"),
         ('{"judgments": ["not hallucinated", "cannot verify"]}', "'cannot verify' is neither"),
         ('{"judgments": [true, false]}', "neither"),
         ('{"judgments": ["not hallucinated", "hallu', "never closed"),

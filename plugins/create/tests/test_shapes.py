@@ -97,9 +97,9 @@ def test_marks_inside_a_name_are_read_where_they_pair() -> None:
     [
         ('[["A", "r"]]', "triple 1 has 2 parts"),
         ('[["A", "r", "B"], ["B", "s", "C", "D"]]', "triple 2 has 4 parts"),
-        ('[["A", "r", "B"], "B"]', "triple 2 is no list of three"),
-        ('[["A", "", "B"]]', "triple 1 has a part that is no name"),
-        ('[["A", null, "B"]]', "triple 1 has a part that is no name"),
+        ('[["A", "r", "B"], "B"]', "triple 2 is not a list of three"),
+        ('[["A", "", "B"]]', "triple 1 has a part that is not a name"),
+        ('[["A", null, "B"]]', "triple 1 has a part that is not a name"),
         ("[]", "no triples"),
         ('["A", "r", "B", "s", "C"]', "triple 1 has 5 parts"),
         ('[["A", "r", "B]]', "breaks off in a name"),

@@ -79,7 +79,7 @@ def newest_refused(dataset: str, reason: str, where: str, options: DataOptions) 
     """Return the error for a newest commit with another dataset than expected, which is not stored as the newest."""
     _newest_file(dataset, options).unlink(missing_ok=True)
     page = f"{hub_address()}/datasets/{dataset}/commits/main"
-    fix = f"Take another commit ({page}): include the task and state dataset: {{revision: COMMIT}}."
+    fix = f"Use another commit ({page}): include the task and state dataset: {{revision: COMMIT}}."
     return DataError(reason, where=where, fix=fix)
 
 
@@ -142,7 +142,9 @@ def open_huggingface(
     commit = fetch.commit(revision)
     said = f"huggingface {dataset}@{commit[:12]} split {', '.join(_name(*part) for part in selection.parts)}"
     if selection.expected and selection.streaming:
-        raise DataError("`expected` counts rows, and a stream has no number", where=said, fix="Leave one of both out.")
+        raise DataError(
+            "`expected` counts rows, and a stream has no row count", where=said, fix="Leave one of them out."
+        )
     if selection.expected and revision == NEWEST:
         fetch.compare(commit, selection, said)
     table = (fetch.streamed if selection.streaming else fetch.whole)(commit, selection, said)
@@ -220,7 +222,7 @@ class _Fetch:
             raise DataError(
                 f"the configurations or splits do not fit together: {_reason(error)}",
                 where=said,
-                fix="Name those of the same columns, or take the common ones: columns: [a, b].",
+                fix="Name those with the same columns, or use the common ones: columns: [a, b].",
             ) from error
 
     def streamed(self, commit: str, chosen: _Selection, said: str) -> Any:
@@ -328,7 +330,7 @@ def _source_columns(columns: Sequence[str] | Mapping[str, str], there: Sequence[
     if twice is not None:
         first, second = [new for new, name in taken.items() if name == twice][:2]
         what = f"`columns` takes the column {twice!r} twice, as {first} and {second}"
-        fix = f"Take it once, and copy it under `dataset`: fields: {{{second}: {first}}}"
+        fix = f"Name it once, and copy it under `dataset`: fields: {{{second}: {first}}}"
         raise DataError(what, where=said, fix=fix)
     missing = [name for name in taken.values() if name not in there]
     if missing:

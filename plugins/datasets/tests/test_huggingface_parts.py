@@ -175,7 +175,7 @@ def test_a_newest_commit_that_is_not_as_expected_is_refused_and_forgotten(hub: H
         tmp_path, hub.url, {**asked, "expected": expected}, {**asked, "expected": expected, "streaming": True}
     )
     assert words(found) == ["whole test 0", "whole test 1", "whole test 2"]
-    assert "a stream has no number" in stream
+    assert "a stream has no row count" in stream
 
 
 def test_why_a_data_set_is_not_available_is_reported(hub: HubServer, tmp_path: Path) -> None:

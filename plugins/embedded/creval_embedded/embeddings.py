@@ -51,7 +51,7 @@ def _mpnet(options: ResourceOptions) -> Embedding:
     folder = options.folder / "models" / "all-mpnet-base-v2"
     if not folder.is_dir():
         raise MissingPartError(
-            "all-mpnet-base-v2 is not there",
+            "all-mpnet-base-v2 is not installed",
             where=str(folder),
             fix="Fetch it once (about 400 MB): creval embedded fetch mpnet",
         )

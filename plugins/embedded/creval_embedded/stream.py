@@ -71,7 +71,7 @@ class Gathered:
         said = str(error.get("message", error))[:300]
         code = error.get("code")
         too_long = "context" in str(error.get("type", "")) or "context size" in said
-        fix = "The request is not accepted; see what llama.cpp said."
+        fix = "The request is not accepted; see llama.cpp's message."
         if too_long:
             fix = "The question is too long for this model; use one with a longer context."
         kind = ContextLengthError if too_long else FatalModelError

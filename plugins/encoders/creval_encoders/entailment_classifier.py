@@ -117,7 +117,7 @@ class TransformersEntailment:
                 f"a pair has {lengths[longest]:,} tokens, and the model reads {self._limit:,}: "
                 f"{pairs[longest][0][:60]!r} / {pairs[longest][1][:60]!r}",
                 where=f"entailment model {self._source.title}",
-                fix="Use a model of a longer context, or shorter texts: nothing is cut silently.",
+                fix="Use a model with a longer context, or shorter texts: nothing is cut silently.",
             )
         return lengths
 

@@ -79,7 +79,7 @@ def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: 
         return UsageError(
             f"the {kind} comes with its own program code, which would run on this machine",
             where=source.title,
-            fix="Where you trust its makers, add: --trust-remote-code",
+            fix="If you trust its authors, add: --trust-remote-code",
         )
     folder = options.folder / "models" / source.title
     other = " Or name another resource: --resource NAME=R."

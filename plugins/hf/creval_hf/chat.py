@@ -60,7 +60,7 @@ def render(tokenizer: Any, messages: Sequence[Message], settings: Mapping[str, A
         text = apply(plain, continue_final_message=continues, add_generation_prompt=not continues)
     except Exception as error:  # a template is a program that may raise any error
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        fix = "Take a task whose messages the model knows, or add: --generation chat_template=none"
+        fix = "Use a task whose messages the model supports, or add: --generation chat_template=none"
         raise FatalModelError(f"the chat template refuses the messages: {reason}", where=where, fix=fix) from None
     return Prompt(text, False, None if continues else marks_of(apply, text))
 

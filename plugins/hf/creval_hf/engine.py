@@ -64,7 +64,7 @@ class Engine:
         if room < 1 or not tokens:
             what = f"the question has {len(tokens)} tokens, and the model takes {loaded.length} with the answer"
             what = what if tokens else "the question is empty"
-            raise ContextLengthError(what, where=self._where, fix="Take a model with a longer context.")
+            raise ContextLengthError(what, where=self._where, fix="Use a model with a longer context.")
         kept = self._special_in(prompt.marks)
         seeds = [None if sampling.seed is None else sampling.seed + i for i in range(request.n)]
         limit = min(sampling.max_tokens, room)

@@ -78,7 +78,7 @@ def _row(loaded: Loaded, place: int, context: str, continuation: str, prefix: st
     if over and over >= len(head):
         raise ContextLengthError(
             f"a text of {len(rest)} tokens does not fit into a context of {room}",
-            fix="Take a model with a longer context, or leave the doc out.",
+            fix="Use a model with a longer context, or leave the doc out.",
         )
     return TextRow(place, (*head[over:], *rest), len(head) - over, over > 0)
 

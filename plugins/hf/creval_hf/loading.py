@@ -74,7 +74,7 @@ def check_device(name: ModelName) -> None:
     import torch
 
     kind, _, number = str(name.device).partition(":")
-    where, fix = f"model hf/{name.title}", "Leave device out, or take device=cpu."
+    where, fix = f"model hf/{name.title}", "Leave device out, or use device=cpu."
     if kind == "mps" and not torch.backends.mps.is_available():
         raise UsageError("there is no GPU of Apple (mps) on this machine", where=where, fix=fix)
     if kind == "cuda" and not torch.cuda.is_available():
@@ -181,7 +181,7 @@ def _length(config: Any, tokenizer: Any) -> int:
 
 def _untrusted(where: str) -> UsageError:
     what = "the model comes with its own program code, which would run on this machine"
-    return UsageError(what, where=where, fix="Where you trust its makers, add: --trust-remote-code")
+    return UsageError(what, where=where, fix="If you trust its authors, add: --trust-remote-code")
 
 
 def _explained(error: Exception, name: ModelName, trusted: bool) -> CrevalError:
@@ -192,10 +192,10 @@ def _explained(error: Exception, name: ModelName, trusted: bool) -> CrevalError:
     reason = (said.splitlines() or [""])[0][:300] or type(error).__name__
     if isinstance(error, ImportError):
         package = (error.name or "").partition(".")[0]
-        fix = f"Install it: pip install {package}" if package else "Install what it names."
+        fix = f"Install it: pip install {package}" if package else "Install the package that it names."
         return MissingPartError(f"it cannot be loaded: {reason}", where=where, fix=fix)
     if _is_out_of_memory(error):
-        fix = "Take a smaller model, dtype=bfloat16, load_in=4bit, or device_map=auto."
+        fix = "Use a smaller model, dtype=bfloat16, load_in=4bit, or device_map=auto."
         return UsageError("the weights do not fit into memory", where=where, fix=fix)
     if "type" in said and "Transformers does not recognize" in said:
         fix = "Install a newer transformers: pip install -U transformers"

@@ -54,7 +54,7 @@ class ModelName:
         name, at, revision = text.partition("@")
         if not _HUB_NAME.fullmatch(name) or (at and not revision):
             fix = "Write hf/ORG/NAME, hf/ORG/NAME@REVISION or hf/./folder."
-            raise UsageError(f"{text!r} is no name of the Hub", where=where, fix=fix)
+            raise UsageError(f"{text!r} is not the name of a model on the Hub", where=where, fix=fix)
         return cls(name, False, revision or None, **options)
 
     @property

@@ -53,8 +53,8 @@ def read_sampling(settings: Mapping[str, Any], makers: Any, where: str) -> Sampl
     given = {name: value for name, value in settings.items() if value is not None}
     other = sorted(given.keys() - _READ - _OF_PROMPTS)
     if other:
-        what = f"a model in this process does not take the setting {other[0]!r}"
-        fix = f"Take it away: --generation {other[0]}=null, or ask a server, e.g. hosted_vllm/<model>."
+        what = f"a model in this process does not support the setting {other[0]!r}"
+        fix = f"Remove it: --generation {other[0]}=null, or ask a server, e.g. hosted_vllm/<model>."
         raise FatalModelError(what, where=where, fix=fix, every_call=True)
     try:
         return _sampling(given, makers)

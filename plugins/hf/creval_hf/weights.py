@@ -119,9 +119,9 @@ def _check_folder(folder: Path, config: str) -> None:
     if not folder.is_dir():
         raise MissingPartError(f"there is no folder {folder}", where=where, fix="Correct the path.")
     if not (folder / config).is_file():
-        fix = "Name a folder that save_pretrained has made."
+        fix = "Name a folder that save_pretrained wrote."
         if config == CONFIG and (folder / _ADAPTER).is_file():
-            fix = "It is an adapter: name its base model, and ?adapter=FOLDER behind it."
+            fix = "It is an adapter: name its base model, and ?adapter=FOLDER after it."
         raise MissingPartError(f"the folder has no {config}", where=str(folder), fix=fix)
     names = _weights(folder, config)
     missing = [name for name in names if not (folder / name).is_file()]

@@ -93,7 +93,7 @@ def test_what_does_not_fit_alone_fails_alone() -> None:
     found, _ = run(machine, [[10], [50], [20, 20], [60, 10]], most=16)
     assert found[0] == [20] and found[2] == [40, 40]
     for error in (found[1], found[3]):
-        assert isinstance(error, FatalModelError) and "one question alone does not fit" in str(error)
+        assert isinstance(error, FatalModelError) and "a single question does not fit" in str(error)
         assert not error.every_call
 
 

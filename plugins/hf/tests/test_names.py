@@ -35,9 +35,9 @@ def test_a_name_with_all_that_it_may_state(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a/b/c", "no name of the Hub"),
-        ("a/b@", "no name of the Hub"),
-        ("a b", "no name of the Hub"),
+        ("a/b/c", "not the name of a model on the Hub"),
+        ("a/b@", "not the name of a model on the Hub"),
+        ("a b", "not the name of a model on the Hub"),
         ("a/b?dtype=int3", "float32 or bfloat16"),
         ("a/b?device=gpu", "cpu, cuda, cuda:N or mps"),
         ("a/b?batch_size=0", "a whole number from 1"),

@@ -22,7 +22,9 @@ _CARRIERS = ("httpx", "httpx2", "requests")
 def check_repository(name: str) -> str:
     """Return the name of a repository. Raises UsageError if it does not have the form owner/name."""
     if not _NAME.fullmatch(name) or "--" in name or ".." in name:
-        raise UsageError(f"{name!r} is no repository of the Hub", fix="Write it as owner/name, e.g. ada/creval-runs.")
+        raise UsageError(
+            f"{name!r} is not the name of a repository on the Hub", fix="Write it as owner/name, e.g. ada/creval-runs."
+        )
     return name
 
 
@@ -35,7 +37,7 @@ def open_hub(need_token: bool = True) -> Any:
     if need_token and not token:
         raise MissingPartError(
             "the Hugging Face Hub accepts files only with a token, and none is set",
-            fix="Make one with the right to write on the Hub's page of settings, then: export HF_TOKEN=<your token>",
+            fix="Create one with write access in the Hub's settings, then: export HF_TOKEN=<your token>",
         )
     huggingface_hub.utils.disable_progress_bars()
     return huggingface_hub.HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=token, library_name="creval")
@@ -60,7 +62,7 @@ def hub_errors(repository: str) -> Iterator[None]:
     except errors.HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else None
         if status in (401, 403):
-            said = "the token is refused" if status == 401 else "the token may not write there"
+            said = "the token is refused" if status == 401 else "the token has no write access there"
             fix = "Set HF_TOKEN to a token of the owner with the right to write (creval pushes to your own name)."
             raise _failed(repository, said, fix) from error
         raise _failed(repository, _words(error), "Nothing is lost: push again, what has arrived is kept.") from error

@@ -46,7 +46,7 @@ def hub_form(task: Task) -> HubForm:
     entry["field_spec"] = names.spec
     if task.dataset.choices is not None and task.dataset.choices.seed is not None:
         entry["shuffle_choices"] = True
-        form.notes.append("inspect shuffles the choices in an order of its own")
+        form.notes.append("inspect shuffles the choices in its own order")
     if task.repeats > 1:
         entry |= {"epochs": task.repeats, "epoch_reducer": "mean"}
     entry |= {"solvers": solvers, "scorers": scorers}

@@ -68,7 +68,7 @@ def _block(file: BinaryIO, name: str, first: int) -> list[str]:
     size = 0
     while size < _BLOCK and (line := file.readline(_LONGEST_LINE)):
         if len(line) == _LONGEST_LINE:
-            what = f"a line is longer than {_LONGEST_LINE:,} bytes, and is not looked at"
+            what = f"a line is longer than {_LONGEST_LINE:,} bytes, and is not checked"
             where = f"{name}:{first + len(lines)}"
             raise UsageError(what, where=where, fix="Remove the line, and score the run again.")
         lines.append(line.decode("utf-8", "replace"))
@@ -99,7 +99,7 @@ def refuse_leaks(leaks: Sequence[Leak], run: Path) -> None:
     listed = "\n".join(f"  {leak}" for leak in leaks[:_SHOWN])
     more = f"\n  and {len(leaks) - _SHOWN} more" if len(leaks) > _SHOWN else ""
     raise UsageError(
-        f"the run holds what must not leave this machine:\n{listed}{more}",
+        f"the run contains what must not leave this machine:\n{listed}{more}",
         where=str(run),
         fix="Nothing was sent. Take these lines out of a copy of the run (creval resume makes such samples again), or "
         "make the run again without them.",

@@ -46,7 +46,7 @@ def model_results(run: Run, dataset: str, source: str | None = None) -> list[Mod
     """
     check_repository(dataset)
     if run.model.split("/", 1)[0] in _NOT_MODELS:
-        raise UsageError(f"{run.model} is no model", where=str(run.folder), fix="Name a run of a model.")
+        raise UsageError(f"{run.model} is not a model", where=str(run.folder), fix="Name a run of a model.")
     found, reasons = [], []
     for result in run.results["tasks"]:
         for metric in result["metrics"]:
@@ -175,7 +175,7 @@ def _check_benchmark(api: Any, dataset: str, tasks: Sequence[str]) -> None:
         try:
             file = api.hf_hub_download(dataset, "eval.yaml", repo_type="dataset")
         except EntryNotFoundError as error:
-            raise DataError("is no benchmark: it has no eval.yaml", where=dataset, fix=fix) from error
+            raise DataError("is not a benchmark: it has no eval.yaml", where=dataset, fix=fix) from error
     data = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     listed = data.get("tasks") if isinstance(data, dict) else None
     known = {str(one.get("id")) for one in listed or () if isinstance(one, dict)}

@@ -33,13 +33,13 @@ def pull_runs(
         if name not in names:
             raise UnknownNameError("run", name, names, where=repository)
     if not names:
-        raise DataError("it holds no run", where=repository, fix="Name a repository that creval push has filled.")
+        raise DataError("it contains no run", where=repository, fix="Name a repository that creval push has filled.")
     return [_pull(api, repository, commit, name, folder) for name in (runs or names)]
 
 
 def _pull(api: Any, repository: str, commit: str, name: str, folder: Path) -> tuple[Path, bool]:
     if Path(name).name != name or name.startswith("."):
-        raise UsageError(f"the run {name!r} has a name that would lead elsewhere", where=repository)
+        raise UsageError(f"the run {name!r} has a name that leads outside the folder", where=repository)
     target = folder / name
     if target.exists():
         return target, False

@@ -141,6 +141,4 @@ def _former_card(api: Any, repository: str, commit: str) -> str:
         try:
             return Path(file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise UsageError(
-                "the card is no text in UTF-8", where=repository, fix="Correct README.md there."
-            ) from error
+            raise UsageError("the card is not UTF-8 text", where=repository, fix="Correct README.md there.") from error

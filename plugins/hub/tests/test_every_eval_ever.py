@@ -143,7 +143,7 @@ def test_what_has_no_number_or_no_better_side_is_left_out(run_folder: Path, tmp_
 
 def test_only_neutral_metrics_are_no_export(run_folder: Path, tmp_path: Path) -> None:
     run = changed(run_folder, lambda data: data["tasks"][0]["metrics"][0].update(higher_is_better=None))
-    with pytest.raises(UsageError, match="side that is better"):
+    with pytest.raises(UsageError, match="a better direction"):
         export_every_eval_ever(run, tmp_path, LAB)
 
 

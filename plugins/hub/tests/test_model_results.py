@@ -73,7 +73,7 @@ def test_of_a_lower_is_better_metric_and_of_no_model_there_is_none(model_run: Pa
     manifest = json.loads((model_run / "run.json").read_text())
     manifest["roles"]["target"] = "baseline/floor"
     (model_run / "run.json").write_text(json.dumps(manifest))
-    with pytest.raises(UsageError, match="no model"):
+    with pytest.raises(UsageError, match="not a model"):
         model_results(creval.open_run(model_run), BENCHMARK)
 
 

@@ -127,7 +127,7 @@ def test_private_and_whose(hub: HubServer, run_folder: Path, monkeypatch: pytest
     assert not push_runs([run], "ada/open", public=True).private
     assert not push_runs([run], "ada/new-open", public=True).private
     assert push_runs([run], "ada/secret", public=True).private  # it stays as its owner made it
-    with pytest.raises(DataError, match="may not write"):
+    with pytest.raises(DataError, match="has no write access"):
         push_runs([run], "bob/runs")
     monkeypatch.setenv("HF_TOKEN", "hf_" + "wrongwrong123456")
     with pytest.raises(DataError, match="token is refused"):
@@ -151,11 +151,11 @@ def test_mistakes_have_one_message(
     with pytest.raises(DataError, match="no such revision"):
         pull_runs(REPO, tmp_path, revision="v9")
     hub.add("ada/words", {"words.csv": b"a\n"})
-    with pytest.raises(DataError, match="holds no run"):
+    with pytest.raises(DataError, match="contains no run"):
         pull_runs("ada/words", tmp_path)
     manifest = json.loads((run_folder / "run.json").read_text())
     (run_folder / "run.json").write_text(json.dumps({**manifest, "status": "interrupted"}))
-    with pytest.raises(RunError, match="did not come to its end"):
+    with pytest.raises(RunError, match="did not finish"):
         push_runs([creval.open_run(run_folder)], REPO)
     monkeypatch.delenv("HF_TOKEN")
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)

@@ -200,7 +200,7 @@ class Judge:
         said = parsed.value
         if self._verdict is not None:
             number = self._verdict.whole(said)
-            return said, number.value, f"{str(said)[:40]!r} is no verdict: {number.reason}"
+            return said, number.value, f"{str(said)[:40]!r} is not a verdict: {number.reason}"
         labels = self._labels or {}
         worth = next((labels[form] for form in _forms(said) if form in labels), None)
         return said, worth, f"{str(said)[:40]!r} is none of the labels {', '.join(labels)}"
@@ -226,14 +226,14 @@ class Judge:
         if (self._scale is None) == (self._labels is None):
             raise UsageError("a judge has either a scale or labels", fix="Write scale: [1, 5], or labels: {good: 1}.")
         if self._scale is not None and not self._scale[0] < self._scale[1]:
-            raise UsageError(f"{list(self._scale)} is no scale", fix="Write the lowest number first: scale: [1, 5].")
+            raise UsageError(f"{list(self._scale)} is not a scale", fix="Write the lowest number first: scale: [1, 5].")
         together = [name for name in ("against", "both_orders", "reduce") if name in more]
         if self._whole and together:
-            raise UsageError(f"over: doc has no {together[0]}", fix="Leave one of the two out.")
+            raise UsageError(f"over: doc cannot have {together[0]}", fix="Leave one of the two out.")
         if "least" in more and not self._whole:
-            raise UsageError("least is for all answers to a doc", fix="Write over: doc, or leave it out.")
+            raise UsageError("least needs over: doc", fix="Write over: doc, or leave it out.")
         if self._against is None and more.get("both_orders"):
-            raise UsageError("both_orders is for a pair", fix="Name the rival's field: against: reference.")
+            raise UsageError("both_orders needs a pair", fix="Name the rival's field: against: reference.")
         Jury.check_stated(more)
         self._jury.check()
         if self._against is not None and self._scale is not None:

@@ -53,7 +53,7 @@ class Jury:
         """Raise UsageError for jury parameters without a jury, and for a role that is named twice."""
         alone = [name for name in ("combine", "draw", "panel", "except", "agreement") if name in parameters]
         if alone and "roles" not in parameters:
-            raise UsageError(f"{alone[0]} is for a jury", fix="Name its roles: roles: [a, b, c].")
+            raise UsageError(f"{alone[0]} needs a jury", fix="Name its roles: roles: [a, b, c].")
         twice = [role for role, count in Counter(parameters.get("roles", ())).items() if count > 1]
         if twice:
             raise UsageError(

@@ -87,7 +87,7 @@ class ScaleVerdict:
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, bool):
-            return Parsed.failure(f"{str(text).lower()} is no number")
+            return Parsed.failure(f"{str(text).lower()} is not a number")
         if isinstance(text, int | float):
             return self._parsed([decimal_of(text)])
         if not isinstance(text, str):
@@ -177,7 +177,7 @@ class ScaleVerdict:
             raise ValueError(f"the JSON holds {counted(len(chosen), 'numbers')} that may be the verdict")
         (member,) = chosen.values()
         if isinstance(member, bool):
-            raise ValueError(f"{str(member).lower()} is no number")
+            raise ValueError(f"{str(member).lower()} is not a number")
         return decimal_of(member) if not isinstance(member, str) else read_numeral(self._own_scale(member)).value
 
     def _in_text(self, text: str) -> list[Decimal]:

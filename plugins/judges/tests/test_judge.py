@@ -109,7 +109,7 @@ def test_all_answers_to_a_doc_are_judged_at_once(judged, tmp_path):
 
 @pytest.mark.parametrize("more", ["against: rival, labels: {first: 1, second: 0}", "reduce: best, scale: [1, 5]"])
 def test_a_set_is_no_pair_and_has_no_best_answer(judged, tmp_path, more):
-    with pytest.raises(TaskError, match="over: doc has no"):
+    with pytest.raises(TaskError, match="over: doc cannot have"):
         judged(write(tmp_path, f"over: doc, {more}"), lambda text, seen: "1")
 
 
@@ -190,12 +190,12 @@ def test_a_pair_in_both_orders(judged, tmp_path):
     [
         ("name: judge", "either a scale or labels"),
         ("scale: [1, 5], labels: {a: 1, b: 0}", "either a scale or labels"),
-        ("scale: [5, 1]", "is no scale"),
-        ("scale: [1, 5], both_orders: true", "for a pair"),
+        ("scale: [5, 1]", "is not a scale"),
+        ("scale: [1, 5], both_orders: true", "needs a pair"),
         ("against: rival, scale: [1, 5]", "by labels"),
         ("scale: [1, 5], parse: [nothing]", "unknown parser"),
         ("against: rivl", "no field 'rivl'"),
-        ("scale: [1, 5], name: wins", "gives 'judge'. The scorers give: wins"),
+        ("scale: [1, 5], name: wins", "returns 'judge'. The scorers return: wins"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_first_call(tmp_path, options, parameters, match):

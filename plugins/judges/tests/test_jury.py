@@ -214,7 +214,7 @@ def test_a_pool_without_enough_others_is_refused_before_the_first_call(judged, t
 BAD_JURIES = [
     ("a, a", "scale: [1, 5]", "the role 'a' occurs twice"),
     ("a, b", "scale: [1, 5], draw: 3", "cannot be drawn from 2 roles"),
-    ("a, b", "scale: [1, 5], least: 2", "least is for all answers to a doc"),
+    ("a, b", "scale: [1, 5], least: 2", "least needs over: doc"),
 ]
 
 
@@ -229,7 +229,7 @@ def test_what_only_a_jury_has_needs_roles(tmp_path):
     task = Path(write(tmp_path, "scale: [1, 5], combine: median"))
     task.write_text(task.read_text().replace("roles: [a, b, c], ", ""))
     (problem,) = check_all([str(task)], load_plugins(), DataOptions(offline=True))
-    assert "combine is for a jury" in problem.message
+    assert "combine needs a jury" in problem.message
 
 
 def test_a_role_on_the_command_line(tmp_path, monkeypatch):
@@ -335,7 +335,7 @@ def test_a_role_at_the_target_s_own_server_has_its_own_limit(tmp_path, options):
 BAD = [
     ({"model": "x/y", "temprature": 0}, "temprature"),
     ({"model": "x/y", "concurrency": 0}, "concurrency must be"),
-    ({"model": "x/y", "base_url": "https://user:secret99@host/v1"}, "may be a secret"),
+    ({"model": "x/y", "base_url": "https://user:secret99@host/v1"}, "may contain a secret"),
     ({"model": "x/y", "generation": 3}, "generation must be a mapping"),
 ]
 

@@ -109,5 +109,5 @@ def test_without_games_the_command_says_what_to_name() -> None:
 
 
 def test_a_task_of_another_benchmark_is_refused() -> None:
-    with pytest.raises(UsageError, match="no task of KUMO"):
+    with pytest.raises(UsageError, match="not a task of KUMO"):
         OptimalAnalysis().run([], task="rat")

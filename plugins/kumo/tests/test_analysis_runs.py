@@ -128,7 +128,7 @@ def test_without_a_run_each_says_so(name: str) -> None:
 
 def test_a_run_of_another_benchmark_is_refused(tmp_path: Path) -> None:
     folder = run(["rat"], "baseline/ceiling", RunOptions(limit=2, output=tmp_path / "rat")).folder
-    with pytest.raises(RunError, match="no game of KUMO"):
+    with pytest.raises(RunError, match="no finished game of KUMO"):
         list(read_plays([str(folder)]))
 
 

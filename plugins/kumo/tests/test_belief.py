@@ -176,12 +176,12 @@ def test_certain_games_have_no_probabilities() -> None:
         ({"valid_truths": ("T0", "T1")}, "exactly one of the truths must be valid"),
         ({"valid_truths": ("T9",)}, "exactly one of the truths must be valid"),
         ({"observations": {"A0": "else", "A1": 0.5}}, "the observation of 'A0' shows none of its outcomes"),
-        ({"reliability": 0}, "no number above 0"),
-        ({"reliability": -0.5}, "no number above 0"),
-        ({"reliability": 1.5}, "no number above 0"),
-        ({"reliability": float("nan")}, "no number above 0"),
-        ({"reliability": "0.8"}, "no number above 0"),
-        ({"reliability": 1.0001}, "no number above 0"),
+        ({"reliability": 0}, "not a number above 0"),
+        ({"reliability": -0.5}, "not a number above 0"),
+        ({"reliability": 1.5}, "not a number above 0"),
+        ({"reliability": float("nan")}, "not a number above 0"),
+        ({"reliability": "0.8"}, "not a number above 0"),
+        ({"reliability": 1.0001}, "not a number above 0"),
         ({"reliability": 0.12345}, "more than 4 decimals"),
     ],
 )
@@ -211,5 +211,5 @@ def test_a_reliability_is_taken_as_it_is_written() -> None:
         value = round(random.Random(seed).uniform(0.0001, 1), 4)
         assert exact_reliability(value) * 10_000 == round(value * 10_000)
     for wrong in (0, 1.5, True, "1", None):
-        with pytest.raises(UsageError, match="no number above 0 and up to 1"):
+        with pytest.raises(UsageError, match="not a number above 0 and up to 1"):
             exact_reliability(wrong)  # type: ignore[arg-type]

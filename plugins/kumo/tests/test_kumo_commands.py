@@ -203,7 +203,7 @@ def test_a_file_that_is_there_is_refused_before_anything_is_paid(say: Say, tmp_p
             ("generate --count 1 -o g.jsonl", "g.jsonl"),
         ):
             code, _, err = say(*shlex.split(words))
-            assert code == 2 and f"{file}: the file is there already" in err, words
+            assert code == 2 and f"{file}: the file already exists" in err, words
         code, _, err = say(*shlex.split(f"propose {model} -o /proc/none/x.jsonl"))
         assert code == 2 and "cannot be written" in err
         assert say(*shlex.split(f"propose {model}"), "-o", "")[0] == 2
@@ -233,7 +233,7 @@ def test_a_null_book_a_negative_seed_and_an_empty_file_name_are_messages(say: Sa
     (row,) = rows(tmp_path / "g.jsonl")
     (tmp_path / "n.jsonl").write_text(json.dumps({**row, "book": None}) + "\n")
     code, _, err = say("book", "n.jsonl", "--check")
-    assert code == 2 and "the book is None, which is no text" in err
+    assert code == 2 and "the book is None, which is not a text" in err
     assert say(*shlex.split("generate --seed -1"))[0] == 2
     assert say(*shlex.split("trajectories --seed -1 --count 1"))[0] == 2
 

@@ -137,9 +137,9 @@ def test_a_game_survives_json() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (Settings(4, 6, 1, 0), "the reliability 0 is no number above 0 and up to 1"),
-        (Settings(4, 6, 1, 1.5), "the reliability 1.5 is no number above 0 and up to 1"),
-        (Settings(4, 6, 1, float("nan")), "the reliability nan is no number"),
+        (Settings(4, 6, 1, 0), "the reliability 0 is not a number above 0 and up to 1"),
+        (Settings(4, 6, 1, 1.5), "the reliability 1.5 is not a number above 0 and up to 1"),
+        (Settings(4, 6, 1, float("nan")), "the reliability nan is not a number"),
         (Settings(4, 6, 1, 0.33333), "more than 4 decimals"),
         (Settings(4, 6, 2, 0.8), "2 valid truths with a reliability below 1: there one truth is valid"),
     ],
@@ -184,8 +184,8 @@ def say(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("kumo generate --reliability 0", "the reliability 0.0 is no number above 0"),
-        ("kumo generate --reliability 1.5", "the reliability 1.5 is no number above 0"),
+        ("kumo generate --reliability 0", "the reliability 0.0 is not a number above 0"),
+        ("kumo generate --reliability 1.5", "the reliability 1.5 is not a number above 0"),
         ("kumo generate --reliability 0.8 --valid 2", "2 valid truths with a reliability below 1"),
         ("kumo generate --reliability much", "not a valid float"),
         ("kumo trajectories --reliability 0.8 --workers 1", "optimal play in the sense of Algorithm 3"),
@@ -231,8 +231,8 @@ def test_generated_games_are_played_by_the_task_for_them_and_by_no_other(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"reliability": 1.5}, "the reliability 1.5 is no number above 0 and up to 1"),
-        ({"reliability": "0.8"}, "the reliability '0.8' is no number above 0 and up to 1"),
+        ({"reliability": 1.5}, "the reliability 1.5 is not a number above 0 and up to 1"),
+        ({"reliability": "0.8"}, "the reliability '0.8' is not a number above 0 and up to 1"),
         ({"valid_truths": []}, "exactly one of the truths must be valid"),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_game_by_tools_continues_where_it_was_stopped(play) -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (calls(("act", '{"action": ')), "the arguments are no JSON object: '{\"action\": '"),
+        (calls(("act", '{"action": ')), "the arguments are not a JSON object: '{\"action\": '"),
         (calls(("look", {"at": "door"})), "'look' is none of the tools"),
         (calls(("act", {"action": "nothing"})), "'nothing' is none of what act takes"),
         (calls(("predict", {"action": "x"})), "'None' is none of what predict takes"),
@@ -103,4 +103,4 @@ def test_what_is_no_move_ends_the_game_as_unparsed(answer, reason, play) -> None
     (line,) = lines(result)
     assert (line["status"], line["reason"], line["outcome"]["end"]) == ("unparsed", reason, "unparsed")
     flags = line["calls"][0]["reply"].get("flags", [])
-    assert ("malformed_arguments" in flags) == ("no JSON" in reason)
+    assert ("malformed_arguments" in flags) == ("not a JSON object" in reason)

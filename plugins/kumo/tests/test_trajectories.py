@@ -156,7 +156,7 @@ def test_a_file_of_another_set_is_left_alone(tmp_path: Path, other: TrajectorySe
 def test_any_other_file_is_left_alone(tmp_path: Path, notes: str) -> None:
     file = tmp_path / "notes.txt"
     file.write_text(notes)
-    with pytest.raises(UsageError, match="something else than trajectories"):
+    with pytest.raises(UsageError, match="something other than trajectories"):
         write_trajectories(MEDICAL, 5, file)
     assert file.read_text() == notes
 

@@ -76,7 +76,7 @@ class Choices:
         else:
             texts, own = given, None if isinstance(self.choices, str) else given
         if not isinstance(texts, list | tuple) or not texts or any(each is None for each in texts):
-            raise ScoringError(f"{self.choices!r} holds no list of choices", where=doc)
+            raise ScoringError(f"{self.choices!r} contains no list of choices", where=doc)
         labels = fields.get(self.labels) if isinstance(self.labels, str) else self.labels
         labels = labels or own or fields.get("letters") or _LETTERS[: len(texts)]
         if not isinstance(labels, list | tuple | str) or len(labels) != len(texts):
@@ -102,6 +102,6 @@ class AnyChoice:
     def reply(self, turn: Turn) -> str:
         """Return a label, or the place if there is none. Raises ScoringError outside of the protocol `choices`."""
         if not turn.requests:
-            raise ScoringError("any_choice answers where likelihoods are asked for", where=turn.key.doc)
+            raise ScoringError("any_choice answers only requests for likelihoods", where=turn.key.doc)
         place = turn.random.randrange(len(turn.requests))
         return turn.requests[place].label or str(place)

@@ -75,7 +75,7 @@ class CompletionsProvider(ChatProvider):
         try:
             body = parse_body(headers.get("content-type", ""), received)
         except (ValueError, RecursionError):
-            raise RetryableModelError("the reply is no JSON", where=self.caller.where) from None
+            raise RetryableModelError("the reply is not JSON", where=self.caller.where) from None
         return self.reply(_as_chat(body), request, latency)
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
@@ -154,14 +154,14 @@ class CompletionsProvider(ChatProvider):
         if status != 200:
             error = explain(with_sent(error_of(status, data.decode("utf-8", "replace"), headers), call), self.caller)
             if isinstance(error, FatalModelError) and status in (404, 405, 501):
-                error.fix = f"Log-likelihoods are asked for at {_PATH}. Check the model's name. {_SERVERS}"
+                error.fix = f"Log-likelihoods are requested at {_PATH}. Check the model's name. {_SERVERS}"
             elif isinstance(error, FatalModelError) and status in (400, 422) and _is_about_echo(error.what):
-                error.fix, error.every_call = f"The server gives no log-probabilities of a prompt. {_SERVERS}", True
+                error.fix, error.every_call = f"The server returns no log-probabilities of a prompt. {_SERVERS}", True
             raise error
         try:
             body = parse_body(headers.get("content-type", ""), data)
         except (ValueError, RecursionError):
-            raise RetryableModelError("the reply is no JSON", where=where) from None
+            raise RetryableModelError("the reply is not JSON", where=where) from None
         if isinstance(body, dict) and body.get("error"):
             raise explain(with_sent(failure_in(body["error"], None), call), self.caller)
         choices = body.get("choices") if isinstance(body, dict) else None

@@ -52,7 +52,7 @@ def cut(request: int, context: list[int], continuation: list[int], length: int |
     if over and over >= len(context):
         raise ContextLengthError(
             f"a text of {len(continuation)} tokens does not fit into a context of {length}",
-            fix="Take a model with a longer context, or leave the doc out.",
+            fix="Use a model with a longer context, or leave the doc out.",
         )
     return Piece(request, [*context[over:], *continuation], len(context) - over, over > 0)
 

@@ -117,7 +117,7 @@ def test_a_model_that_cannot_is_refused_before_the_first_call_with_those_that_ca
 ) -> None:
     for name in ("OPENAI", "OPENROUTER"):
         monkeypatch.setenv(f"{name}_API_KEY", "key-for-a-test")
-    with pytest.raises(UsageError, match="gives no log-likelihoods of given texts") as caught:
+    with pytest.raises(UsageError, match="returns no log-likelihoods of given texts") as caught:
         run([task], model, RunOptions(output=tmp_path / "run"))
     assert "hosted_vllm/" in str(caught.value.fix)
     assert "chat/" in str(caught.value.fix)
@@ -166,7 +166,7 @@ def test_the_core_alone_says_what_gives_a_server_log_likelihoods(
     task = Path(written(tmp_path, "ask", [{"question": "Which?", "target": "a"}]))
     text = task.read_text().replace("likeliest_choice", "exact_match").replace("name: acc,", "name: exact_match,")
     task.write_text(text.replace("any_choice", "target"))
-    with pytest.raises(UsageError, match="gives no log-likelihoods") as caught:
+    with pytest.raises(UsageError, match="returns no log-likelihoods") as caught:
         run([str(task)], "chat/m", RunOptions(base_url="http://localhost:9/v1", output=tmp_path / "run"))
     assert caught.value.fix == "pip install creval-likelihoods"
 

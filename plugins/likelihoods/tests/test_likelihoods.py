@@ -164,7 +164,7 @@ def test_models_that_give_none_say_so_before_anything_is_sent(
         monkeypatch.setenv(f"{name}_API_KEY", "key-for-a-test")
     opened = open_model(model, registry, fast)
     assert not opened.gives_loglikelihoods
-    with pytest.raises(UsageError, match="gives no log-likelihoods"):
+    with pytest.raises(UsageError, match="returns no log-likelihoods"):
         asyncio.run(opened.loglikelihood(call()))
     asyncio.run(opened.close())
 

@@ -66,7 +66,7 @@ def check_unsafe(name: str, task: Any) -> None:
     held = [value for each in functions for value in getattr(each, "__globals__", {}).values()]
     if not any(isinstance(each, CodeEval) for each in held):
         raise DataError(
-            "the task runs programs that models wrote in a way of its own, which creval's sandbox does not contain",
+            "the task runs programs that models wrote in its own way, which creval's sandbox does not contain",
             where=f"lmeval/{name}",
             fix="Leave it out. Tasks that use code_eval (humaneval, mbpp) run in the sandbox.",
         )

@@ -87,7 +87,7 @@ class _Body:
         if said.get("gen_prefix"):
             self._lacks("gen_prefix, which begins the answer")
         if said.get("num_fewshot"):
-            self._found.notes.append("lm-eval draws its examples by a generator of its own; none are written")
+            self._found.notes.append("lm-eval draws its examples with its own generator; none are written")
         if self._found.reasons:
             return {}
         kind = said.get("output_type", "generate_until")
@@ -120,7 +120,7 @@ class _Body:
         """Return a template over the fields, from a template or the name of a field."""
         written = self._said.get(key)
         if not isinstance(written, str):
-            self._lacks(f"{key} is no text")
+            self._lacks(f"{key} is not a text")
             return ""
         if "{{" not in written and re.fullmatch(r"[A-Za-z_]\w*", written):
             return f"{{{{ {written} }}}}"

@@ -67,7 +67,7 @@ class LmEvalRequests:
             context, text = ("", each.args[0]) if kind == _ROLLING else each.args[:2]
             if isinstance(context, Chat):
                 raise UsageError(
-                    "log-likelihoods in a chat need the chat template as text, which the server does not tell",
+                    "log-likelihoods in a chat need the chat template as text, which the server does not report",
                     where=session.context.task,
                     fix="Name its tokenizer under `protocol` in a task file: tokenizer: FOLDER.",
                 )

@@ -30,7 +30,7 @@ class Math:
 
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
-            return Parsed.failure("the answer is no text")
+            return Parsed.failure("the answer is not a text")
         if is_refusal(text):
             return refused()
         for route, found in expressions(text):
@@ -68,7 +68,7 @@ class MathEqual:
                 if plain_number(target) is None:
                     shared().read(target, self.seconds)
             except (MathError, ValueError) as error:
-                return f"its {self.field} {target[:_SHOWN]!r} is no expression: {error}"
+                return f"its {self.field} {target[:_SHOWN]!r} is not an expression: {error}"
         return None
 
     def _score(self, item: ScorerInput) -> Score:

@@ -22,7 +22,7 @@ def _expression(text: str) -> Any:
 
     found = parse(f"${text}$", [LatexExtractionConfig()], fallback_mode="no_fallback", parsing_timeout=None)
     if not found:
-        raise ValueError("it is no expression")
+        raise ValueError("it is not an expression")
     return found[0]
 
 

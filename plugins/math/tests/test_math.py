@@ -78,7 +78,7 @@ def scored(target: Any, *values: str, scorer: MathEqual | None = None) -> Any:
 def test_any_of_several_targets_and_a_doc_at_fault() -> None:
     assert scored(["1", "\\sqrt{8}"], "2\\sqrt{2}") == {"math_equal": 1}
     assert "no field" in (MathEqual().doc_fault({"word": "x"}) or "")
-    assert "no expression" in (MathEqual().doc_fault({"target": "\\frac{1}{"}) or "")
+    assert "not an expression" in (MathEqual().doc_fault({"target": "\\frac{1}{"}) or "")
     assert MathEqual().doc_fault({"target": ["1", "\\sqrt{8}"]}) is None
     assert scored("1").errored is False
 

@@ -209,7 +209,7 @@ def test_an_answer_without_a_program_ends_the_problem_with_what_it_has(maker: Ma
         (row,) = built(problem_file(tmp_path, rows(1)), tmp_path / "built.json")
     assert (len(row["constraints_list"]), row["codes"][1]) == (2, "")
     assert find_program(row["codes"][0])
-    assert "round 1 holds no program" in row["ended"]
+    assert "round 1 contains no program" in row["ended"]
     (problem,) = read_built(tmp_path / "built.json")
     assert [len(names) for names in problem.constraints] == [0, 1]
 
@@ -307,9 +307,9 @@ def test_every_new_technique_may_be_drawn() -> None:
     [
         ({"problem_statement": None}, "no text 'problem_statement'"),
         ({"problem_id": 3}, "no text 'problem_id'"),
-        ({"output": []}, "no lists of one length"),
-        ({"input": [[3]]}, "a case is no list of lines"),
-        ({"output": [3]}, "a case is no list of lines"),
+        ({"output": []}, "not lists of one length"),
+        ({"input": [[3]]}, "a case is not a list of lines"),
+        ({"output": [3]}, "a case is not a list of lines"),
         ({"human_solution_techniques": [["misc"], ["tree"]]}, "1 human solutions have 2 lists"),
     ],
 )
@@ -324,7 +324,7 @@ def test_problems_are_distinguished_and_there_is_one_at_least(tmp_path: Path) ->
     with pytest.raises(DataError, match="a second problem is called 'p00'"):
         read_problem_file(problem_file(tmp_path, [*rows(1), *rows(1)]))
     (tmp_path / "built.json").write_text(json.dumps([{**rows(1)[0], "constraints_list": [["x"]]}]))
-    with pytest.raises(DataError, match="no lists of one length"):
+    with pytest.raises(DataError, match="not lists of one length"):
         read_built(tmp_path / "built.json")
 
 
@@ -367,7 +367,7 @@ def test_a_real_small_model_builds(maker: Maker, tmp_path: Path, small_model: st
             problem_file(tmp_path, found), tmp_path / "built.json", "--rounds", "2", "--generation", "max_tokens=48",
             model=small_model,
         )  # fmt: skip
-    assert short["ended"] is None or "holds no program" in short["ended"]
+    assert short["ended"] is None or "contains no program" in short["ended"]
     assert len(short["codes"]) == len(short["constraints_list"]) == len(short["problem_statements"]) >= 1
     assert "does not fit into the solver's context" in long["ended"]
     assert long["codes"] == [""]

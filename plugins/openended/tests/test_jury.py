@@ -189,7 +189,7 @@ def test_temperatures_are_those_of_the_released_code_and_can_be_left_out() -> No
         ("turn", "I think it is fine.", "no part labelled"),
         ("turn", "[[Queries]]: To solution analyst: Why?", "no part labelled"),
         ("confidence", "[[7]]", "not between 0 and 1"),
-        ("confidence", "[[high]]", "no number"),
+        ("confidence", "[[high]]", "not a number"),
         ("confidence", "[[-0.5]]", "not between 0 and 1"),
         ("confidence", "[[nan]]", "not between 0 and 1"),
         ("confidence", "Quite sure.", "missing"),

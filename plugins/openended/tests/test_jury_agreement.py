@@ -96,7 +96,7 @@ def test_labels_of_files_and_what_is_wrong_with_them(tmp_path: Path) -> None:
     file.write_text("doc,criterion,label,annotator\nd1,safety,1,a\nd1,safety,no,b\n", "utf-8")
     assert read_labels(file, [], []).by == {"a": {Place("d1", "safety"): True}, "b": {Place("d1", "safety"): False}}
     for text, what in (
-        ("doc,criterion,label\nd1,safety,7\n", "no label"),
+        ("doc,criterion,label\nd1,safety,7\n", "not a label"),
         ("doc,criterion,label\n,safety,1\n", "no 'doc'"),
         ("doc,criterion,label\nd1,safety,1\nd1,safety,0\n", "twice"),
     ):

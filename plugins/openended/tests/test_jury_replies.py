@@ -100,7 +100,7 @@ def test_bold_labels_and_the_paper_s_own_numbering_are_read() -> None:
 
 
 def test_a_number_as_only_python_writes_it_is_none() -> None:
-    with pytest.raises(UnreadableReplyError, match="is no number"):
+    with pytest.raises(UnreadableReplyError, match="is not a number"):
         read_confidence("[[0_1]]")
 
 

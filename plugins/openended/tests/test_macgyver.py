@@ -297,7 +297,7 @@ def test_a_wording_that_is_not_there_or_another_one(tmp_path: Path, address: str
         (DRIVER_TEXT.replace(" was: ", "{x}"), DATA_TEXT, "is put otherwise"),
         (DRIVER_TEXT.replace('problemstring += "', 'problem += "'), DATA_TEXT, "put together otherwise"),
         (DRIVER_TEXT, DATA_TEXT.replace("Problem:", "Riddle:"), "laid out otherwise"),
-        (DRIVER_TEXT, DATA_TEXT.replace('"twelve"', "12"), "max_steps is no text"),
+        (DRIVER_TEXT, DATA_TEXT.replace('"twelve"', "12"), "max_steps is not a text"),
         ("if (!x){", DATA_TEXT, "cannot be read"),
     ],
 )

@@ -178,7 +178,7 @@ def test_a_judge_that_will_not_choose_is_an_error_that_keeps_the_rest(run_folder
 
 def test_what_cannot_be_ranked_is_reported_before_anything_is_paid(run_folder: Path) -> None:
     with ChatServer(answer="QA1") as server:
-        with pytest.raises(UsageError, match="no way of sorting"):
+        with pytest.raises(UsageError, match="no sorting method"):
             analyse(run_folder, server, sort="quick")
         with pytest.raises(CrevalError, match="judge"):
             Novelty().run([str(run_folder)])

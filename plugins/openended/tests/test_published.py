@@ -113,7 +113,7 @@ def test_another_file_and_too_small_a_one_are_refused(tmp_path: Path, cache: Pat
 def test_a_commit_is_named_in_full_and_asked_for_offline_only_in_the_cache(cache: Path) -> None:
     with pytest.raises(UsageError, match="either FILE or --revision"):
         run("hypogen")
-    with pytest.raises(UsageError, match="no full commit"):
+    with pytest.raises(UsageError, match="not a full commit"):
         run("hypogen", "--revision", "main")
     pytest.importorskip("datasets")
     with pytest.raises(DataError, match="not in the cache, and --offline forbids the network"):

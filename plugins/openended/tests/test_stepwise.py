@@ -176,7 +176,7 @@ def test_a_sample_without_a_first_step_is_unparsed_with_its_reasons() -> None:
 
 def test_bounds_that_are_none_are_refused() -> None:
     for steps in ([3], [5, 2]):
-        with pytest.raises(UsageError, match="no bounds"):
+        with pytest.raises(UsageError, match="not bounds"):
             Stepwise(steps=steps)
 
 

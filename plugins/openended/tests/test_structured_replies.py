@@ -82,15 +82,15 @@ def test_questions_reach_the_one_they_name_and_answers_become_fragments() -> Non
 @pytest.mark.parametrize(
     ("kind", "reply", "reason"),
     [
-        ("turn", "[[Opinion]]: It holds.", "no JSON"),
+        ("turn", "[[Opinion]]: It holds.", "not JSON"),
         ("turn", {"answers": "", "opinion": " ", "queries": []}, "opinion is empty"),
-        ("turn", {"answers": "", "opinion": "Yes.", "queries": ["Why?"]}, "queries is no list"),
+        ("turn", {"answers": "", "opinion": "Yes.", "queries": ["Why?"]}, "queries is not a list"),
         ("turn", {"opinion": "Yes.", "queries": []}, "no field 'answers'"),
         ("confidence", {"score": 7, "stance": "YES"}, "not between 0 and 1"),
-        ("confidence", {"score": "high", "stance": "YES"}, "no number"),
+        ("confidence", {"score": "high", "stance": "YES"}, "not a number"),
         ("confidence", "[0.5]", "no field 'score'"),
         ("verdict", {"verdict": "PERHAPS"}, "not one of YES and NO"),
-        ("verdict", '{"verdict": "YE', "no JSON"),
+        ("verdict", '{"verdict": "YE', "not JSON"),
     ],
 )
 def test_what_keeps_no_schema_costs_its_criterion_alone(kind: str, reply: Any, reason: str) -> None:

@@ -95,9 +95,9 @@ def _read(file: Path) -> Iterator[Printed]:
                 plain = (task, metric, model, _finite(value), _finite(error) if error else None, source)
                 yield Printed(*plain, row.get("remark") or "", _parts(equal))
             except (KeyError, TypeError, ValueError) as fault:
-                fix = f"Its columns are {', '.join(_COLUMNS)} and, where wanted, standard_error and remark."
+                fix = f"Its columns are {', '.join(_COLUMNS)} and optionally standard_error and remark."
                 raise PluginError(
-                    f"is no row of published numbers: {fault!r}", where=f"{file}:{number}", fix=fix
+                    f"is not a row of published numbers: {fault!r}", where=f"{file}:{number}", fix=fix
                 ) from None
 
 
@@ -112,7 +112,7 @@ def _parts(text: str | None) -> tuple[str, ...]:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text} is no finite number")
+        raise ValueError(f"{text} is not a finite number")
     return value
 
 

@@ -148,7 +148,7 @@ def test_an_unfinished_run_has_no_page(runs: list[Path], tmp_path: Path) -> None
     shutil.copytree(runs[0], tmp_path / "cut")
     manifest = tmp_path / "cut" / "run.json"
     manifest.write_text(manifest.read_text().replace('"status": "done"', '"status": "interrupted"'))
-    with pytest.raises(RunError, match="did not come to its end"):
+    with pytest.raises(RunError, match="did not finish"):
         write_page([tmp_path / "cut"], tmp_path / "page.html")
 
 

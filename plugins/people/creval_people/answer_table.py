@@ -133,7 +133,9 @@ class _Columns:
             )
         doc = self.only_doc if self.doc is None else cell(self.doc)
         if not doc:
-            raise DataError("the cell in the column doc is empty", where=where, fix="Say which item the answer is to.")
+            raise DataError(
+                "the cell in the column doc is empty", where=where, fix="Name the item that the answer belongs to."
+            )
         if self.answer is not None:
             return person, doc, cell(self.answer)
         return person, doc, "\n".join(word for at in self.words if (word := cell(at)))

@@ -143,7 +143,7 @@ def _run(person: _Participant, show_results: bool) -> None:
         person.finished = person.work()
     except BaseException as error:
         person.error = error
-        words = ["Stopped. What you finished is saved, and you can go on by the same link later."]
+        words = ["Stopped. What you finished is saved, and you can continue later with the same link."]
         problem = [] if _stopped(error) else ["Please tell whoever gave you the link that something went wrong."]
         person.seat.close_with(Closing("Stopped", [*words, *problem]), 1.0)
         return

@@ -60,7 +60,7 @@ class SeatOptions:
             return person, {}
         if self.role == TARGET or self.model is None:
             raise UsageError(
-                "a person in another role than the target needs a model whose answers to work on",
+                "a person in a role other than the target needs a model that answers",
                 where="--as, --model",
                 fix="Name both: --as judge --model replay/RUN, or neither.",
             )
@@ -165,5 +165,5 @@ def _person_of(folder: Path) -> str:
         if provider == "human":
             return name
     raise UsageError(
-        "no person takes part in this run", where=str(folder), fix=f"Resume it by: {resume_command(folder)}"
+        "no person takes part in this run", where=str(folder), fix=f"Resume it with: {resume_command(folder)}"
     )

@@ -68,7 +68,7 @@ def one_task(tasks: Sequence[str], task: str | None, where: str) -> str:
 def left_out(names: Sequence[str], why: str) -> None:
     """Warn that models or runs are not in a figure; `creval plot` prints it."""
     if names:
-        warnings.warn(f"left out, as {why}: {', '.join(dict.fromkeys(names))}", UserWarning, stacklevel=3)
+        warnings.warn(f"left out because {why}: {', '.join(dict.fromkeys(names))}", UserWarning, stacklevel=3)
 
 
 def board(

@@ -92,7 +92,7 @@ def test_a_model_without_a_value_is_left_out_and_named(
 
     said = capsys.readouterr()
     assert said.out == f"{kind}.pdf\n"
-    assert said.err == f"left out, as they have no value of these metrics: {MODELS[0]}\n"
+    assert said.err == f"left out because they have no value of these metrics: {MODELS[0]}\n"
 
 
 def test_a_forest_names_the_models_that_a_panel_lacks(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +100,7 @@ def test_a_forest_names_the_models_that_a_panel_lacks(runs: Path, capsys: pytest
 
     assert invoke(["plot", *map(str, sorted(runs.glob("model-*"))), "--kind", "forest"]) == 0
 
-    assert "left out, as they have no value of rat " in (said := capsys.readouterr().err)
+    assert "left out because they have no value of rat " in (said := capsys.readouterr().err)
     assert said.count("no value of") == 1
 
 
@@ -138,7 +138,7 @@ def test_a_model_without_a_price_is_left_out_and_named(runs: Path, capsys: pytes
 
     assert invoke(["plot", *map(str, sorted(runs.glob("model-*"))), "--kind", "pareto", "--task", "rat"]) == 0
 
-    assert capsys.readouterr().err == f"left out, as their cost is not known: {short_names(MODELS)[1]}\n"
+    assert capsys.readouterr().err == f"left out because their cost is not known: {short_names(MODELS)[1]}\n"
 
 
 @pytest.mark.parametrize(("ends", "noted"), [((0.9, 0.4), True), ((0.4, 0.9), False)])

@@ -63,7 +63,7 @@ class RayExecutor:
         if gpus and not capacity_for(self._ray, {"GPU": gpus}):
             has = self._ray.cluster_resources().get("GPU", 0)
             raise UsageError(
-                f"{', '.join(map(repr, tasks))} needs {gpus} GPU on one machine, and the cluster has {has:g} in all",
+                f"{', '.join(map(repr, tasks))} needs {gpus} GPU on one machine, but the cluster has {has:g} in total",
                 where="--executor ray",
                 fix="Join a machine with GPUs to the cluster, or leave the task out.",
             )

@@ -80,7 +80,7 @@ class WorkerPool:
             if self.workers:
                 return
             if not self._starting:
-                raise self._no_worker("every worker was lost, and so were those in their place")
+                raise self._no_worker("every worker was lost, and so were their replacements")
             self._changed.clear()
             try:
                 await asyncio.wait_for(self._changed.wait(), self._patience)

@@ -206,7 +206,7 @@ class _RemoteModel(Model):
     async def generate(self, request: GenerateRequest) -> Never:
         """Raise UsageError: only the ledger calls this model."""
         raise UsageError(
-            f"{self.spec} is asked by the run itself", fix="Ask it by the context: context.ask(role, ...)."
+            f"{self.spec} is called by the run itself", fix="Call it through the context: context.ask(role, ...)."
         )
 
     async def close(self) -> None:

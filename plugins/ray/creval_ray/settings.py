@@ -54,5 +54,5 @@ class Settings:
 
 def _number(name: str, text: str) -> int:
     if not text.isdecimal() or not int(text[:9]) > 0:
-        raise UsageError(f"{name}={text} is no number of 1 or more", where=_OPTION)
+        raise UsageError(f"{name}={text} is not a number of 1 or more", where=_OPTION)
     return int(text[:9])

@@ -227,7 +227,7 @@ def test_what_needs_a_gpu_where_there_is_none_is_one_clear_error(words, raylets)
     task, model = words(4)
     Path(task).write_text(Path(task).read_text() + "needs: {gpu: 1}\n")
     options = RunOptions(output=Path("there"), executor=raylets.spec, executor_options=OPTIONS)
-    with pytest.raises(UsageError, match="'words' needs 1 GPU on one machine, and the cluster has 0 in all"):
+    with pytest.raises(UsageError, match="'words' needs 1 GPU on one machine, but the cluster has 0 in total"):
         run([task], model, options)
     assert not Path("there").exists()
     node = raylets.add(num_cpus=1, num_gpus=1)

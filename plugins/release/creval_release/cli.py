@@ -132,7 +132,7 @@ def _pulled(repository: str) -> Path:
     from creval.plugin.release import cache_folder, missing_distribution
 
     if importlib.util.find_spec("creval_hub") is None:
-        raise missing_distribution(f"{repository!r} is no folder, and reading runs of the Hub", "creval-hub")
+        raise missing_distribution(f"{repository!r} is not a folder, and reading runs of the Hub", "creval-hub")
     folder = cache_folder() / "pulled" / repository.replace("/", "--")
     importlib.import_module("creval_hub.pull").pull_runs(repository, folder)
     return folder

@@ -47,7 +47,7 @@ def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) 
         )
     shard = run.manifest.get("options", {}).get("shard")
     if shard:
-        fix = "Make one run of all shards with creval merge, and hold that against the policy."
+        fix = "Make one run of all shards with creval merge, and check that run against the policy."
         raise UsageError(f"the run is shard {shard}, a part of a whole", where=str(run.folder), fix=fix)
     checked = [_check(run, rule, policy, baseline, force) for rule in policy.rules]
     deciding = [each for each in checked if each.rule.tier != "advisory"]

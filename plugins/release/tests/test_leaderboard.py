@@ -221,7 +221,7 @@ def test_a_dataset_of_the_hub_needs_its_distribution(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "creval_hub" else find_spec(name))
     assert invoke(["leaderboard", "a/b"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "'a/b' is no folder" in line and "pip install creval-hub" in line
+    assert "'a/b' is not a folder" in line and "pip install creval-hub" in line
 
 
 def test_tasks_of_one_name_from_two_plugins_keep_apart(tmp_path: Path) -> None:

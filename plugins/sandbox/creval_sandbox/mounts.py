@@ -72,9 +72,9 @@ class Interpreter:
         executable = next((path.resolve() for path in names if path.exists()), None)
         if executable is None:
             raise MissingPartError(
-                f"the interpreter of {sys.base_prefix} is not to be found",
+                f"the interpreter of {sys.base_prefix} cannot be found",
                 where="sandbox bubblewrap",
-                fix=f"Run creval with a Python whose bin folder holds {library.name}.",
+                fix=f"Run creval with a Python whose bin folder contains {library.name}.",
             )
         return cls(executable, library)
 

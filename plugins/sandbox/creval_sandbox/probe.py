@@ -58,7 +58,7 @@ def find_manner(mode: str = "") -> Manner:
     manner = next(find_manners(mode, refusals), None)
     if manner is None:
         raise MissingPartError(
-            "this system does not let programs be kept apart:\n  " + "\n  ".join(refusals),
+            "this system cannot isolate programs:\n  " + "\n  ".join(refusals),
             where="sandbox bubblewrap",
             fix=fix_of(refusals[-1]),
         )

@@ -59,4 +59,4 @@ def fix_of(words: str) -> str:
     for sign, fix in _FIXES:
         if sign in words:
             return fix
-    return "Try: creval sandbox check. docs/sandbox.md says what the sandbox needs of a system."
+    return "Try: creval sandbox check. docs/sandbox.md lists what the sandbox needs."

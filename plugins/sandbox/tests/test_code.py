@@ -204,7 +204,7 @@ def test_any_text_is_read_and_put_together(text: str, header: str, language: Pro
         ({}, "no text in the field 'entry_point'"),
         ({"entry_point": "f", "prompt": "x"}, "it has no tests in the field 'test': a text, or a list of texts"),
         ({"entry_point": "f", "prompt": "x", "test": ["assert 1", ""]}, "it has no tests"),
-        ({"entry_point": "f", "prompt": "x", "test": "assert ("}, "is no Python"),
+        ({"entry_point": "f", "prompt": "x", "test": "assert ("}, "is not valid Python"),
     ],
 )
 def test_docs_that_cannot_be_scored_are_refused(doc: dict[str, Any], fault: str) -> None:

@@ -50,8 +50,8 @@ def _notes(made: MergedRun) -> list[str]:
     if made.differing:
         one = made.differing == 1
         notes.append(
-            f"{made.differing} question{'' if one else 's'} to other roles had verdicts that differ: all are kept in "
-            "calls/, where those that are not used name the one that is (instead)"
+            f"{made.differing} question{'' if one else 's'} to other roles had verdicts that differ: all are stored in "
+            "calls/, where unused ones name the used one (instead)"
         )
     if made.results is not None:
         return notes
@@ -64,6 +64,6 @@ def _notes(made: MergedRun) -> list[str]:
         for count, what in ((made.planned - made.samples, "samples"), (made.samples - made.scores, "scores"))
         if count > 0
     ]
-    said = f"{' and '.join(lacks)} are still to be made" if lacks else "a part did not come to its end"
+    said = f"{' and '.join(lacks)} are still to be made" if lacks else "a part did not finish"
     notes.append(visible(f"{made.folder}: {said}. Resume with: {resume_command(made.folder)}"))
     return notes

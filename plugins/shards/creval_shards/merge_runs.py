@@ -159,7 +159,11 @@ def _check_plans(parts: Sequence[ShardRun], plans: Sequence[TaskPlan]) -> None:
         old = before.get(plan.task.name)
         if old is None or old["hash"] != plan.task.hash or old["dataset"]["fingerprint"] != plan.dataset.fingerprint:
             same = old is not None and old["hash"] == plan.task.hash
-            what = f"its data of {plan.task.name!r} are not those that are here" if same else "its tasks changed since"
+            what = (
+                f"its data of {plan.task.name!r} differ from those on this machine"
+                if same
+                else "its tasks changed since"
+            )
             raise RunError(what, where=str(parts[0].path), fix="Merge with the tasks and data of the runs.")
     if len(before) != len(plans):
         raise RunError("its tasks changed since", where=str(parts[0].path), fix="Merge with the tasks of the runs.")
@@ -302,6 +306,6 @@ class _Merge:
                         f"its scores of {name!r} were made with another task or other resources than those of "
                         f"{self._parts[0].path}",
                         where=str(part.path),
-                        fix="Score all of them alike first: creval score",
+                        fix="Score all of them the same way first: creval score",
                     )
         return found

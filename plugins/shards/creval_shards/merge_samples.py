@@ -236,7 +236,7 @@ def _check_equal(first: Mapping[str, Any], places: Sequence[LinePlace], sources:
             one, other = sources.numbered(places[0]), sources.numbered(place)
             name = f"the doc {first['doc_id']!r} ({first['condition']}, repeat {first['repeat']})"
             raise RunError(
-                f"{name} has another answer than at {one.path}:{one.number}",
+                f"{name} has a different answer from that at {one.path}:{one.number}",
                 where=f"{other.path}:{other.number}",
                 fix="Merge without one of the two runs.",
             )

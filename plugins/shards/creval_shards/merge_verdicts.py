@@ -81,7 +81,7 @@ class _Book:
                     int(record["attempt"])
                 except (KeyError, TypeError, ValueError, AttributeError) as error:
                     where = f"{line.path}:{line.number}"
-                    raise RunError(f"the line is no recorded call ({error!r})", where=where, fix=_FIX) from error
+                    raise RunError(f"the line is not a recorded call ({error!r})", where=where, fix=_FIX) from error
                 self.high.append(high)
                 self.low.append(low)
                 self.ranks.append(rank)

@@ -89,9 +89,9 @@ def check_same(parts: Sequence[ShardRun]) -> None:
         different = list(_differences(first.manifest, part.manifest))
         if different:
             raise RunError(
-                f"it is no part of the same run as {first.path}; they differ in {', '.join(different)}",
+                f"it is not part of the same run as {first.path}; they differ in {', '.join(different)}",
                 where=str(part.path),
-                fix="Merge runs that were made by one command but for --shard and --output.",
+                fix="Merge runs of one command that differ only in --shard and --output.",
             )
     divisions = {part.shard.of: part for part in parts if part.shard is not None}
     if len(divisions) > 1:

@@ -88,7 +88,7 @@ def test_what_is_no_shard_is_one_message(text, tmp_path):
 
 def test_a_bad_shard_on_the_command_line_makes_no_run(make_task, tmp_path):
     done = typed(tmp_path, "--tasks", make_task(), "--model", MODEL, "--shard", "17/16", "--output", "run")
-    assert done.returncode == 2 and "17/16 is no shard" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "17/16 is not a shard" in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
 
 
@@ -147,7 +147,7 @@ def test_a_run_file_may_name_a_shard_and_continues_with_no_other(make_task, tmp_
     other = typed(tmp_path, "run", "run.yaml", "--shard", "3/4")
     assert other.returncode == 2 and "differs in shard" in other.stderr
     bad = typed(tmp_path, "run", "run.yaml", "--shard", "5/4", "--output", "new")
-    assert bad.returncode == 2 and "5/4 is no shard" in bad.stderr
+    assert bad.returncode == 2 and "5/4 is not a shard" in bad.stderr
 
 
 DYING = """
@@ -300,7 +300,7 @@ def test_what_cannot_be_merged_is_reported(halves, tmp_path):
     refused(parts, "something is there already", output="file")
     assert (tmp_path / "full" / "mine.txt").read_text() == "x"
     (tmp_path / "parrot.jsonl").write_text('{"id": "d0", "word": "w", "target": "w"}\n')
-    refused(parts, "data of 'parrot' are not those that are here")
+    refused(parts, "data of 'parrot' differ from those on this machine")
     changed = (tmp_path / "parrot.yaml").read_text().replace("max_tokens: 16", "max_tokens: 17")
     (tmp_path / "parrot.yaml").write_text(changed)
     refused(parts, "its tasks changed since")
@@ -361,7 +361,7 @@ def test_a_sample_that_two_runs_have(halves, tmp_path):
     assert rows(tmp_path / "merged", "samples") == rows(tmp_path / "plain", "samples")
     shutil.rmtree(tmp_path / "merged")
     edit(tmp_path / "again" / "samples" / "parrot.jsonl", lambda rows: rows[2].update(answers=["another"]))
-    error = refused(both, "has another answer than at")
+    error = refused(both, "has a different answer from that at")
     assert str(error.where).endswith("again/samples/parrot.jsonl:3") and "shard-1/samples/parrot.jsonl:3" in str(error)
 
 

@@ -182,7 +182,7 @@ def _product(one: float | None, other: float | None) -> float | None:
 
 
 LOOKED_AT = 50
-_BATCH_NOTE = "Prices are those of batches, by litellm's table; where it has none, half the price at openai and azure."
+_BATCH_NOTE = "Prices are those of batches, by litellm's table; if it has none, half the price at openai and azure."
 
 
 class TaskEstimate(NamedTuple):

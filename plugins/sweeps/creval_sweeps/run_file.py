@@ -79,7 +79,7 @@ def read_run_file(file: Path) -> RunFile:
         raise TaskError(problems)
     data: dict[str, Any] = plain(root)
     if ("model" in data) == ("models" in data):
-        what = "stand side by side" if "model" in data else "are both missing"
+        what = "are both set" if "model" in data else "are both missing"
         raise TaskError([Problem(f"model and models {what}", file, 1, 1, fix="Write one of them.")])
     base = file.parent
     tasks = [data["tasks"]] if isinstance(data["tasks"], str) else data["tasks"]

@@ -99,7 +99,7 @@ def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
     Raises TaskError, DataError, UsageError (a model that cannot be used), RunError (a folder contains another run).
     """
     if file.max_models > 1 and (options.executor != "local" or any(asks_people(e.model) for e in file.models)):
-        what = "models run at the same time only with the executor local, and no person among them"
+        what = "models run at the same time only with the executor local and without people"
         raise UsageError(what, where="max_models", fix="Leave it out: they then run one after the other.")
     plugins = load_plugins()
     requested = [str(task) for task in TaskIndex(plugins).choose(file.tasks)]
@@ -214,7 +214,7 @@ def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
         raise faults[0][1]
     if faults:
         lines = "\n".join(f"  {model}: {' '.join(str(error).split())}" for model, error in faults)
-        raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", fix="Correct these, or leave them out.")
+        raise UsageError(f"{len(faults)} models cannot be called:\n{lines}", fix="Correct these, or leave them out.")
 
 
 def _model_data(entry: ModelEntry, name: str) -> str | dict[str, Any]:

@@ -176,7 +176,7 @@ def test_roles_have_rows_of_their_own(install, tmp_path, options, monkeypatch):
     limited = options(roles={"judge": "openai/gpt-4o"}, generation={"max_tokens": 16})
     assert estimate_run([task], "openai/gpt-4o-mini", limited).tasks[1].price.high > judge.price.low
     (wrong,) = estimate_run([task], "openai/gpt-4o-mini", options(roles={"judge": "baseline/"})).missing
-    assert wrong.startswith("judge of judged: ") and "'baseline/' is no model" in wrong and "--model" not in wrong
+    assert wrong.startswith("judge of judged: ") and "'baseline/' is not a model" in wrong and "--model" not in wrong
 
 
 def test_a_role_behind_a_resource_has_figures_too(options, monkeypatch):

@@ -144,7 +144,7 @@ def test_missing_keys_are_reported_before_the_first_call(
     monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
     assert invoke(["--tasks", "rat", *models, "-o", "out"]) == 2
     said = capsys.readouterr().err
-    assert "2 models cannot be asked" in said and "OPENAI_API_KEY" in said and "OPENROUTER_API_KEY" in said
+    assert "2 models cannot be called" in said and "OPENAI_API_KEY" in said and "OPENROUTER_API_KEY" in said
     assert not (folder / "out").exists()
 
 
@@ -154,9 +154,9 @@ def test_missing_keys_are_reported_before_the_first_call(
         ("tasks: [rat]\nmodel: a/b\nallow_code_execution: true\n", "f.yaml:3:1: [allow_code_execution]"),
         ("task: [rat]\nmodel: a/b\n", "Did you mean 'tasks'?"),
         ("tasks: [rat]\n", "model and models are both missing"),
-        ("tasks: [rat]\nmodel: a/b\nmodels: [c/d]\n", "stand side by side"),
+        ("tasks: [rat]\nmodel: a/b\nmodels: [c/d]\n", "are both set"),
         ("tasks: []\nmodel: a/b\n", "[tasks]"),
-        ("tasks: rat\nmodel: a/b\nlimit: 2\ndocs: [x]\n", "does not go with docs"),
+        ("tasks: rat\nmodel: a/b\nlimit: 2\ndocs: [x]\n", "cannot be combined with named docs"),
         ("tasks: rat\nmodel: a/b\ngeneration: {temprature: 1}\n", "temperature"),
         ("tasks: rat\nmodels: [{model: a/b, limit: 3}]\n", "unknown key 'limit'"),
     ],

@@ -28,7 +28,7 @@ def check_repeats(task: Task, registry: Registry) -> Iterator[Problem]:
         component = registry.find("scorer", ref.name)
         needed = 1 if component is None else component.scorer_traits(ref.parameters).minimum_repeats
         if task.repeats < needed and answers < 2:
-            what = f"the scorer {ref.name!r} compares the answers to a doc, and the task asks for one"
+            what = f"the scorer {ref.name!r} compares the answers to a doc, but the task has one"
             yield task.problem_at(path, what, f"Write repeats: {needed} or more.")
     for metric in task.metrics:
         needed = getattr(made(registry, "aggregation", metric.aggregate), "minimum_repeats", 1)

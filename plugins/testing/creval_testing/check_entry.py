@@ -118,7 +118,7 @@ def _environment(place: Path, entry: RegistryEntry, source: Source) -> Path:
     absent = [name for name in ("creval", "creval-testing", entry.package) if _plain(name) not in here]
     if absent:
         raise _InstallError(
-            f"{source.find_links} holds no wheel of {' and '.join(absent)}, and --shared takes these from there alone: "
+            f"{source.find_links} holds no wheel of {' and '.join(absent)}, and --shared takes these only from there: "
             f"pip wheel --no-deps -w {source.find_links} FOLDER"
         )
     alone = ["--no-deps", "--no-index", "--ignore-installed", "--target", str(purelib)]

@@ -78,7 +78,7 @@ def check(
     if find_links is not None and not find_links.is_dir():
         raise click.UsageError(f"--find-links: there is no folder {find_links}")
     if shared and find_links is None:
-        raise click.UsageError("--shared installs from wheels alone, creval's too: add --find-links DIR")
+        raise click.UsageError("--shared installs only from wheels, also creval: add --find-links DIR")
     broken = 0
     for entry in read_entries(plugins, entries or SHIPPED):
         for each in check_entry(entry, Source(find_links, shared)):

@@ -71,7 +71,7 @@ def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
         if not named:
             fix = "Write a name, and its version where that matters: numpy>=1.26."
             line = node.place.line if node is not None else None
-            yield Problem(f"{text[:_SHOWN]!r} is no name of a package", file, line, fix=fix)
+            yield Problem(f"{text[:_SHOWN]!r} is not the name of a package", file, line, fix=fix)
 
 
 def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[RegistryEntry]:

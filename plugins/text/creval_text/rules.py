@@ -378,7 +378,7 @@ def read_rule(given: Any, depth: int = 0) -> Rule:
     if isinstance(given, str):
         given = {given: None}
     if not isinstance(given, Mapping) or len(given) != 1:
-        raise _wrong(f"{str(given)[:60]!r} is no rule", "Write its name with its arguments: {words: {max: 50}}.")
+        raise _wrong(f"{str(given)[:60]!r} is not a rule", "Write its name with its arguments: {words: {max: 50}}.")
     ((name, value),) = given.items()
     kind = KINDS.get(name)
     if kind is None:
@@ -448,7 +448,7 @@ def _check_pattern(name: str, pattern: str) -> None:
         re.compile(pattern)
         _regex_of(pattern, False)
     except Exception as error:  # re and regex have different exceptions
-        raise _wrong(f"the pattern of the rule {name!r} is no regular expression: {error}", "Correct it.") from None
+        raise _wrong(f"the pattern of the rule {name!r} is not a regular expression: {error}", "Correct it.") from None
 
 
 def _check_schema(name: str, schema: Any) -> None:
@@ -457,7 +457,7 @@ def _check_schema(name: str, schema: Any) -> None:
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
-        raise _wrong(f"the schema of the rule {name!r} is none: {error.message[:80]}", "Correct it.") from None
+        raise _wrong(f"the schema of the rule {name!r} is invalid: {error.message[:80]}", "Correct it.") from None
 
 
 def _check_whole(name: str, kind: _Kind, arguments: Arguments) -> None:

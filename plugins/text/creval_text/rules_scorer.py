@@ -104,7 +104,7 @@ class Rules:
             or len(names) != len(arguments)
         ):
             raise UsageError(
-                f"{self._instructions!r} and {self._arguments!r} are no lists of one length",
+                f"{self._instructions!r} and {self._arguments!r} are not lists of one length",
                 where="rules",
                 fix="Give a mapping of arguments for each instruction.",
             )

@@ -44,7 +44,7 @@ class _Compared(ABC):
         given = fields[self.field]
         texts = given if isinstance(given, list | tuple) else [given]
         if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
-            return f"its {self.field!r} is no text, and no list of texts"
+            return f"its {self.field!r} is neither a text nor a list of texts"
         return None
 
     def _score(self, item: ScorerInput) -> Score:
@@ -58,7 +58,7 @@ class _Compared(ABC):
         found = []
         for value in item.values:
             if not isinstance(value, str):
-                what = f"a {type(value).__name__} is no text to compare: remove the parser, or take another"
+                what = f"a {type(value).__name__} is not a text to compare: remove the parser, or use another"
                 return Score({}, failure=what, errored=True)
             if len(value) > _MOST_CHARACTERS:
                 return Score(

@@ -88,13 +88,13 @@ def test_every_kind_is_tried_and_on_the_page() -> None:
         ({"words": {"min": 3, "max": 2}}, "asks for at least 3 and at most 2"),
         ({"case": "title"}, "'is' of the rule 'case' is 'title' Write upper or lower."),
         ({"language": "english"}, "Write a code of ISO 639-1"),
-        ({"regex": "("}, "is no regular expression"),
-        ({"json": {"schema": {"type": "objekt"}}}, "the schema of the rule 'json' is none"),
+        ({"regex": "("}, "is not a regular expression"),
+        ({"json": {"schema": {"type": "objekt"}}}, "the schema of the rule 'json' is invalid"),
         ({"quoted": "yes"}, "the rule 'quoted' takes no bare value"),
         ({"sections": {"min": 2}}, "the rule 'sections' lacks 'word'"),
         ({"contains": []}, "Write a text, or a list of texts."),
-        ({"a": 1, "b": 2}, "is no rule"),
-        (7, "'7' is no rule"),
+        ({"a": 1, "b": 2}, "is not a rule"),
+        (7, "'7' is not a rule"),
         ({"not": {"not": {"not": {"not": {"not": {"not": {"not": "json"}}}}}}}, "nested too deeply"),
     ],
 )
@@ -290,7 +290,7 @@ def test_mistakes_in_ifevals_data_are_named() -> None:
         rule_of("keyword:existence", {})
     with pytest.raises(UsageError, match="the arguments of 'keywords:existence' do not fit"):
         rule_of("keywords:existence", {})
-    assert "are no lists of one length" in str(Rules(instructions="ids").doc_fault({"ids": ["a"], "kwargs": []}))
+    assert "are not lists of one length" in str(Rules(instructions="ids").doc_fault({"ids": ["a"], "kwargs": []}))
 
 
 def test_a_doc_with_a_rule_that_is_none_is_refused_by_validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

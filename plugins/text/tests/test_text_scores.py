@@ -144,7 +144,7 @@ def test_what_cannot_be_compared_is_said(scorer: Any) -> None:
     assert "at most 200000 are compared" in str(scored(scorer, "a" * 200_001, "boat").failure)
     assert scored(scorer, [5], "boat").errored
     assert "has no field 'target'; it has word" in str(scorer.doc_fault({"word": 1}))
-    assert "is no text" in str(scorer.doc_fault({"target": []}))
+    assert "is neither a text" in str(scorer.doc_fault({"target": []}))
     assert scorer.doc_fault({"target": ["a", "b"]}) is None
 
 

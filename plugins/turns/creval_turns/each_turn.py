@@ -63,7 +63,7 @@ class EachTurn:
         """Return why a doc cannot be scored: a field without items per turn, or the inner scorer's reason."""
         for name in self.fields:
             if not isinstance(fields.get(name), list | tuple) or not fields[name]:
-                return f"its {name!r} is no list with an item for each turn"
+                return f"its {name!r} is not a list with an item for each turn"
         lengths = {name: len(fields[name]) for name in self.fields}
         if len(set(lengths.values())) > 1:
             return f"these lists differ in length: {', '.join(f'{name} ({n})' for name, n in lengths.items())}"

@@ -81,10 +81,10 @@ class Turns:
             raise ScoringError(f"it has no field {name!r} with its questions; it has {', '.join(fields)}")
         found = fields[name]
         if not isinstance(found, list | tuple) or not found:
-            raise ScoringError(f"its {name!r} is no list of questions")
+            raise ScoringError(f"its {name!r} is not a list of questions")
         for question in found:
             if not isinstance(question, str) or not question.strip():
-                raise ScoringError(f"its {name!r} holds {str(question)[:40]!r}, which is no question")
+                raise ScoringError(f"its {name!r} holds {str(question)[:40]!r}, which is not a question")
         return found
 
 
@@ -104,7 +104,7 @@ class TurnTarget:
         """Return why a doc cannot be answered: it lacks the field, or the field has no items."""
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
-        return None if isinstance(fields[self.field], list | tuple) else f"its {self.field!r} is no list by turn"
+        return None if isinstance(fields[self.field], list | tuple) else f"its {self.field!r} is not a list by turn"
 
     def reply(self, turn: Turn) -> str:
         """Return the target. Raises ScoringError if the field has none for this turn."""

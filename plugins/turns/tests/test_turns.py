@@ -230,9 +230,9 @@ def test_saved_conversations_are_scored_again(make: Make, run_task: RunTask) -> 
     ("docs", "said"),
     [
         ([{"id": "a", "target": ["1"]}], "has no field 'turns' with its questions; it has id, target"),
-        ([{"id": "a", "turns": "One?", "target": ["1"]}], "its 'turns' is no list of questions"),
-        ([{"id": "a", "turns": ["One?", " "], "target": ["1", "2"]}], "which is no question"),
-        ([{"id": "a", "turns": ["One?"], "target": "1"}], "its 'target' is no list with an item for each turn"),
+        ([{"id": "a", "turns": "One?", "target": ["1"]}], "its 'turns' is not a list of questions"),
+        ([{"id": "a", "turns": ["One?", " "], "target": ["1", "2"]}], "which is not a question"),
+        ([{"id": "a", "turns": ["One?"], "target": "1"}], "its 'target' is not a list with an item for each turn"),
     ],
 )
 def test_a_doc_that_does_not_fit_is_refused_before_the_first_call(

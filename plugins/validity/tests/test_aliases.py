@@ -68,7 +68,7 @@ def test_a_user_may_name_a_model_by_any_of_its_names(tmp_path: Path) -> None:
     [
         ("- a\n", "must map"),
         ("a: b\n", "needs a list"),
-        ("a: [1]\n", "no text"),
+        ("a: [1]\n", "not a text"),
         ("1: [a]\n", "needs a list"),
         ("a: [b\n", "is not YAML"),
         ("a: [x]\nb: [x]\n", "stands for both 'a' and 'b'"),

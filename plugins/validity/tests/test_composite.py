@@ -58,7 +58,7 @@ def test_as_a_column() -> None:
     assert added == ("both",)
     assert joined.count("both") == 2
     for wrong in ("both", "=a+b", "both=a", "both=a+"):
-        with pytest.raises(UsageError, match="no composite"):
+        with pytest.raises(UsageError, match="not a composite"):
             with_composites(table, [wrong])
     with pytest.raises(DataError, match="already"):
         with_composites(table, ["a=a+b"])

@@ -161,7 +161,7 @@ def test_lost_samples_are_reported(tmp_path: Path) -> None:
 
 def test_a_run_that_stopped_early_is_reported(tmp_path: Path) -> None:
     found = read(run(tmp_path / "a", "openai/gpt-5", task("dat", metric("dat", 80.0)), status="budget"))
-    assert found.notes == (f"{tmp_path / 'a'} did not come to its end (budget)",)
+    assert found.notes == (f"{tmp_path / 'a'} did not finish (budget)",)
 
 
 def test_folders_that_are_no_runs(tmp_path: Path) -> None:

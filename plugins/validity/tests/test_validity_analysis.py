@@ -121,7 +121,7 @@ def test_unknown_columns_name_the_nearest() -> None:
     with pytest.raises(UnknownNameError) as caught:
         analyse_validity(shipped_table(), request(tests=("cdat_nn",)))
     assert "cdat_n" in str(caught.value)
-    with pytest.raises(UsageError, match="stand among the tests and the benchmarks"):
+    with pytest.raises(UsageError, match="are among both the tests and the benchmarks"):
         request(tests=("dat", "arena_cw"))
     with pytest.raises(UsageError, match="nothing to correlate"):
         request(tests=())
@@ -175,8 +175,8 @@ def test_a_csv_alone(tmp_path: Path) -> None:
         ({"conflict": "yours"}, "mine"),
         ({"bootstrap": 7}, "bootstrap draws"),
         ({"test": ["datt"]}, "dat"),
-        ({"nested": ["a ~ b"]}, "no nested comparison"),
-        ({"ablation": ["k"]}, "no ablation"),
+        ({"nested": ["a ~ b"]}, "not a nested comparison"),
+        ({"ablation": ["k"]}, "not an ablation"),
         ({"shipped": "none"}, "no scores to analyse"),
         ({"confidence": 2.0}, "not between 0 and 1"),
         ({"shipped": "tests"}, "no benchmark column"),

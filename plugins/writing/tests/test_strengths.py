@@ -140,5 +140,5 @@ def test_a_score_that_the_task_has_not_is_named(tmp_path: Path) -> None:
         "schema: 1\ninclude: writing/vignettes_pairs\ntask: own\nversion: 1.0.0\n"
         f"metrics: [{{name: strength, from: wins_stock, aggregate: {strength}, failed: exclude}}]\n"
     )
-    with pytest.raises(TaskError, match="no scorer of the task gives 'wins_stok'"):
+    with pytest.raises(TaskError, match="no scorer of the task returns 'wins_stok'"):
         TaskIndex(load_plugins()).load(str(file))

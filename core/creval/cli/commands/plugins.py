@@ -75,9 +75,9 @@ def _show(record: Mapping[str, Any], components: Sequence[Component]) -> None:
 _STATED = {
     "produces": "produces the scores",
     "uses": "uses the resources",
-    "roles": "asks the roles",
+    "roles": "calls the roles",
     "prompts": "needs the prompts",
-    "provides": "gives prompts the names",
+    "provides": "adds to prompts the names",
 }
 
 _LIMITS = (("minimum", ">="), ("exclusiveMinimum", ">"), ("maximum", "<="), ("exclusiveMaximum", "<"))
@@ -93,7 +93,7 @@ def signature(component: Component) -> Iterator[str]:
         about = schema.get("description", "")
         yield f"{name}: {_type(schema)}{note}{f' ({about})' if about else ''}"
     for field, words in _STATED.items():
-        names = ["as its parameters say" if name == ANY_SCORE else name for name in getattr(component, field)]
+        names = ["depending on its parameters" if name == ANY_SCORE else name for name in getattr(component, field)]
         if names:
             yield f"{words} {', '.join(names)}"
 

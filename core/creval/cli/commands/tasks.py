@@ -68,7 +68,7 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
         guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         click.echo(visible(f"No task matches {' '.join(words)!r}.{guess} All tasks: creval ls --all"))
     elif not rows:
-        click.echo("There are none: no plugin brings any (see creval plugins)")
+        click.echo("There are no tasks: no plugin adds any (see creval plugins)")
 
 
 def _name_collections_alone(words: Sequence[str], plugins: Plugins) -> bool:
@@ -159,7 +159,7 @@ def _print_columns(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]])
 
 
 _FAILED = (
-    "(failed: what an unparsed, truncated or refused answer counts, where the scorer gives it no value;",
+    "(failed: how an unparsed, truncated or refused answer counts, if the scorer gives it no value;",
     " errored samples count in no metric)",
 )
 

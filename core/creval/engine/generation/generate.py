@@ -76,7 +76,7 @@ def store_sample(sample: Sample, reference: bool) -> Stored:
         record = sample_data(stored(sample))
         return Stored(sample, record, dump_line(record), media)
     except UnstorableError as error:
-        reason = redact(f"the protocol reported what is no plain data: {error.what}")
+        reason = redact(f"the protocol reported something other than plain data: {error.what}")
         plain = replace(sample, status=Status.ERRORED, reason=reason, outcome={}, answers=())
         record = sample_data(stored(plain))
         return Stored(plain, record, dump_line(record), media)

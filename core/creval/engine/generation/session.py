@@ -199,7 +199,7 @@ class LiveSession:
             if refused and "refusal" not in tolerate:
                 self._end(Status.REFUSED, completion.refusal or "stopped by the provider's content filter")
             if completion.finish_reason == "length" and "length" not in tolerate:
-                whole = " though the server calls it whole" if AT_LIMIT in reply.flags else ""
+                whole = " although the server reports it as whole" if AT_LIMIT in reply.flags else ""
                 self._end(Status.TRUNCATED, f"the answer was cut at the token limit{whole}")
             lacks = completion.logprobs is None and completion.text and request.settings.get("logprobs")
             if lacks and not verbatim:
@@ -208,9 +208,9 @@ class LiveSession:
     def _lack_logprobs(self) -> None:
         if "logprobs" in self._runtime.task.requires:
             raise FatalModelError(
-                "the model gives no log-probabilities, which the task needs",
+                "the model returns no log-probabilities, which the task needs",
                 where=self._runtime.task.name,
-                fix="Take a model or provider that gives them, or leave the task out.",
+                fix="Use a model or provider that returns them, or leave the task out.",
                 every_call=True,
             )
 

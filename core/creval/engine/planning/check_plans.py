@@ -91,7 +91,7 @@ def _check_values(generation: Mapping[str, Any]) -> None:
     for name, value in generation.items():
         if name in _OWN:
             raise UsageError(
-                f"{name!r} is no generation setting", where="--generation", fix=f"Leave {name} out of the settings."
+                f"{name!r} is not a generation setting", where="--generation", fix=f"Leave {name} out of the settings."
             )
         if value is None or name not in known:
             continue
@@ -111,11 +111,11 @@ def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
     several = "n" in registry.get("protocol", task.protocol.name).parameters.get("properties", {})
     if several and task.protocol.parameters.get("n") is None:
         return
-    what = "says itself how many answers it asks for" if several else "reads one answer of a call"
+    what = "sets itself how many answers it requests" if several else "reads one answer of a call"
     raise UsageError(
-        f"the protocol {task.protocol.name!r} of {task.name!r} {what}, so n={max(wanted)} cannot be kept",
+        f"the protocol {task.protocol.name!r} of {task.name!r} {what}, so n={max(wanted)} cannot be used",
         where="the setting n",
-        fix="Leave n out of generation, conditions and --generation; or ask each doc several times with --repeats.",
+        fix="Leave n out of generation, conditions and --generation; or run each doc several times with --repeats.",
     )
 
 
@@ -128,7 +128,7 @@ def _check_sets(plan: TaskPlan, registry: Registry) -> None:
         needed = registry.get("scorer", ref.name).scorer_traits(ref.parameters).minimum_repeats
         if plan.repeats < needed and not several:
             raise UsageError(
-                f"the scorer {ref.name!r} of {plan.task.name!r} compares the answers to a doc, and the run makes one",
+                f"the scorer {ref.name!r} of {plan.task.name!r} compares the answers to a doc, but the run makes one",
                 where="--repeats",
                 fix=f"Add --repeats {needed} or more.",
             )
@@ -142,8 +142,8 @@ def _check_repeats(plan: TaskPlan, registry: Registry) -> None:
         needed = getattr(aggregation, "minimum_repeats", 1)
         if needed > 1 and plan.task.cluster == "trial":
             raise UsageError(
-                f"the metric {metric.name!r} of {plan.task.name!r} compares the repeats of a doc, but every trial of "
-                "the task stands for itself",
+                f"the metric {metric.name!r} of {plan.task.name!r} compares the repeats of a doc, but the "
+                "trials of the task are independent",
                 where="cluster: trial",
                 fix="Leave out cluster: trial, or aggregate by mean, rate or median.",
             )

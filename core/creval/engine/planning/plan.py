@@ -216,7 +216,7 @@ def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[
         raise DataError(
             f"the task {task.name!r} has none of the {counted(len(names), 'docs')} that were named ({last.what})",
             where=dataset.origin,
-            fix=last.fix or "Leave the task out, or name docs of it.",
+            fix=last.fix or "Leave the task out, or name docs from it.",
         )
     return sorted(found)
 
@@ -229,7 +229,7 @@ def _limited(task: Task, dataset: Dataset, options: RunOptions) -> Sequence[int]
         low, high = limit.span
         if low > count:
             what = f"--limit {options.limit} begins after the last of the {counted(count, 'docs')} of {task.name!r}"
-            raise DataError(what, where=dataset.origin, fix="Give places from 1, or leave the task out.")
+            raise DataError(what, where=dataset.origin, fix="Use positions within the docs, or leave the task out.")
         if high > count:
             _LOG.warning("%s: --limit %s, but the last of the docs is number %s", task.name, options.limit, count)
         return range(low - 1, min(high, count)) if (low, high) != (1, count) else None

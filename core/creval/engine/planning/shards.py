@@ -12,7 +12,7 @@ __all__ = ["MAX_SHARDS", "Shard", "parse_shard"]
 
 MAX_SHARDS = 100_000
 _FORM = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
-_FIX = "Write NUMBER/OF, from 1/16 to 16/16 where there are 16."
+_FIX = "Write NUMBER/OF, from 1/16 to 16/16 for 16 shards."
 
 
 class Shard(NamedTuple):
@@ -41,10 +41,10 @@ def parse_shard(text: str | None) -> Shard | None:
         return None
     found = _FORM.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise UsageError(f"{text!r} is no shard", where="--shard", fix=_FIX)
+        raise UsageError(f"{text!r} is not a shard", where="--shard", fix=_FIX)
     shard = Shard(int(found[1]), int(found[2]))
     if not 1 <= shard.number <= shard.of:
-        raise UsageError(f"{text} is no shard: the first is 1/{max(1, shard.of)}", where="--shard", fix=_FIX)
+        raise UsageError(f"{text} is not a shard: the first is 1/{max(1, shard.of)}", where="--shard", fix=_FIX)
     if shard.of > MAX_SHARDS:
-        raise UsageError(f"{shard.of:,} shards are too many", where="--shard", fix=f"Take at most {MAX_SHARDS:,}.")
+        raise UsageError(f"{shard.of:,} shards are too many", where="--shard", fix=f"Use at most {MAX_SHARDS:,}.")
     return shard

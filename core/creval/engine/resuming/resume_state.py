@@ -176,7 +176,7 @@ class _Arrays(Mapping[str, Column]):
         shape, _, kind = np.lib.format.read_array_header_1_0(head)
         start = head.tell()
         if kind.kind not in _NUMBERS or shape != ((len(data) - start) // kind.itemsize,):
-            raise ValueError(f"{name} is no row of so many numbers")
+            raise ValueError(f"{name} is not a row of so many numbers")
         return np.frombuffer(data, dtype=kind, offset=start, count=shape[0])
 
     def __iter__(self) -> Iterator[str]:

@@ -70,7 +70,7 @@ class OpenResources:
             raise UsageError(
                 f"{name}={spec} runs code that the model wrote",
                 where="--allow-code-execution",
-                fix="Add --allow-code-execution where that may be; the code runs in a sandbox.",
+                fix="Add --allow-code-execution to allow this; the code runs in a sandbox.",
             )
 
     def record_remote(self, name: str, spec: str, full: str, where: str) -> None:
@@ -78,7 +78,7 @@ class OpenResources:
         known = self._remote.setdefault((name, spec), full)
         if known != full:
             raise UsageError(
-                f"{name}={spec} is {full} there, and {known} at the other workers",
+                f"{name}={spec} is {full} on this worker, but {known} on the others",
                 where=where,
                 fix="Give all machines the same weights and files.",
             )

@@ -77,7 +77,7 @@ class TaskTally:
         for name, column in self._scores.items():
             value = score.scores.get(name)
             if value is not None and not math.isfinite(value):
-                raise ScoringError(f"the score {name!r} of {tuple(score.key)} is {value}, which is no finite number")
+                raise ScoringError(f"the score {name!r} of {tuple(score.key)} is {value}, which is not a finite number")
             column.append(math.nan if value is None else value)
             self._ended[name].append(_CODES[score.status_of(name)])
         if score.route:

@@ -345,17 +345,17 @@ def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pen
 def _shape_fault(scores: Any, count: int) -> str | None:
     """Return what is wrong with the result of a scorer, or None."""
     if not isinstance(scores, Sequence) or isinstance(scores, str):
-        return f"gave a {type(scores).__name__} and no list of scores"
+        return f"returned a {type(scores).__name__}, not a list of scores"
     if len(scores) != count:
-        return f"gave {counted(len(scores), 'scores')} for {counted(count, 'samples')}"
+        return f"returned {counted(len(scores), 'scores')} for {counted(count, 'samples')}"
     for score in scores:
         if not isinstance(score, Score):
-            return f"gave a {type(score).__name__} and no Score"
+            return f"returned a {type(score).__name__}, not a Score"
         if not isinstance(score.scores, Mapping):
-            return f"gave a Score whose scores are a {type(score.scores).__name__}"
+            return f"returned a Score whose scores are a {type(score.scores).__name__}"
         for name, value in score.scores.items():
             if not isinstance(value, int | float | np.number | np.bool_):
-                return f"gave {name!r} as a {type(value).__name__} and no number"
+                return f"returned {name!r} as a {type(value).__name__}, not a number"
     return None
 
 
@@ -363,7 +363,7 @@ def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
     for score in scores:
         foreign = next((name for name in score.scores if part.ref.named(name) not in part.gives), None)
         if foreign is not None:
-            what = f"the scorer {part.name!r} gave the score {foreign!r}, which it does not declare"
+            what = f"the scorer {part.name!r} returned the score {foreign!r}, which it does not declare"
             raise MisshapenError(what, fix=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
 
 

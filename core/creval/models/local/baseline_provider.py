@@ -144,13 +144,13 @@ class BaselineProvider:
             if isinstance(said, Completion):
                 return said
             if not isinstance(said, str):
-                raise TypeError(f"it said a {type(said).__name__} and no text ({source_of(answerer.reply)})")
+                raise TypeError(f"it returned a {type(said).__name__}, not a text ({source_of(answerer.reply)})")
             return Completion(said)
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
             if role != _TARGET:  # its question need not be about the doc, or have one
-                what = f"baseline/{self._name} of {turn.key.task!r} answers docs, and not what this role is asked"
+                what = f"baseline/{self._name} of {turn.key.task!r} answers docs, not the questions to this role"
                 fix = f"Name a model: --role {role}=<provider>/<model>"
                 raise UsageError(what, where=f"--role {role}", fix=fix) from error
             if isinstance(error, CrevalError):
@@ -159,7 +159,7 @@ class BaselineProvider:
                 f"the {self._name} baseline failed on doc {turn.key.doc!r}: {type(error).__name__}: {error} "
                 f"({line_of(error)})",
                 where=turn.key.task,
-                fix="The fault is in the baseline; report it to the plugin that brings the task.",
+                fix="The fault is in the baseline; report it to the plugin that adds the task.",
             ) from error
 
     def _baseline(self, task: str) -> tuple[Baseline, Context]:
@@ -196,7 +196,7 @@ def _stream(seed: int, name: str, origin: Origin, index: int) -> random.Random:
 def check_baseline_name(name: str) -> None:
     """Raise UnknownNameError for a name other than `floor` and `ceiling`."""
     if name not in _NAMES:
-        raise UnknownNameError("baseline", name, _NAMES, hint="There are baseline/floor and baseline/ceiling.")
+        raise UnknownNameError("baseline", name, _NAMES, hint="Use baseline/floor or baseline/ceiling.")
 
 
 def baseline(model: str, options: ProviderOptions) -> BaselineProvider:

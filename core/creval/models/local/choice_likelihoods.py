@@ -23,7 +23,7 @@ def certain(call: LoglikelihoodCall, said: str) -> Reply:
     place = _meant(call, said.strip())
     if place is None and call.output == "loglikelihood":
         labels = ", ".join(each.label or repr(each.continuation) for each in call.requests)
-        raise FatalModelError(f"the answer {said[:60]!r} is none of the texts in question", fix=f"These are: {labels}.")
+        raise FatalModelError(f"the answer {said[:60]!r} is none of the given texts", fix=f"These are: {labels}.")
     return Reply(tuple(_completion(each, number == place) for number, each in enumerate(call.requests)), cost=0.0)
 
 

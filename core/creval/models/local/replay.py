@@ -238,7 +238,7 @@ class Replay:
                     self._asked[keys[line["key"]]] = (file, offset)
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 if text.endswith(b"\n"):  # else a kill left it torn
-                    raise DataError(f"the line is no recorded call ({error})", where=f"{path}:{number}") from error
+                    raise DataError(f"the line is not a recorded call ({error})", where=f"{path}:{number}") from error
             offset += len(text)
 
     def _keys(self, text: bytes, where: str) -> list[tuple[SampleKey, str]]:
@@ -253,7 +253,7 @@ class Replay:
             return _answered(line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             raise DataError(
-                f"the line is no recorded sample ({type(error).__name__}: {error})",
+                f"the line is not a recorded sample ({type(error).__name__}: {error})",
                 where=where,
                 fix='A line is {"task": ..., "doc": ..., "condition": ..., "repeat": 0, "answers": ["..."]}.',
             ) from error
@@ -267,7 +267,7 @@ class Replay:
         answer = answers[call]
         said = answer if isinstance(answer, list) else [answer]
         if len(said) < wanted:
-            raise self._missing_answer(request, f"{len(said)} completions where {wanted} are asked for")
+            raise self._missing_answer(request, f"{len(said)} completions instead of {wanted}")
         return self._written_reply(said[:wanted], request)
 
     def _written_reply(self, said: list[Any], request: GenerateRequest) -> Reply:
@@ -275,7 +275,7 @@ class Replay:
         whole = [{"text": each} if isinstance(each, str) else each for each in said]
         whole = [{"text": "", **each} if isinstance(each, dict) and each.get("tool_calls") else each for each in whole]
         if not all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in whole):
-            raise self._missing_answer(request, "an answer that is no text")
+            raise self._missing_answer(request, "an answer that is not a text")
         reply = self._recorded({"completions": whole, "usage": {}, "cost": 0.0}, request)
         return replace(reply, model=self._path.name)
 
@@ -296,7 +296,7 @@ class Replay:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self._missing_answer(request, f"a reply that cannot be read ({error})") from error
         if len(reply.completions) < request.n:
-            raise self._missing_answer(request, f"{len(reply.completions)} completions where {request.n} are asked for")
+            raise self._missing_answer(request, f"{len(reply.completions)} completions instead of {request.n}")
         return reply
 
     def _missing_answer(self, request: GenerateRequest, found: str) -> FatalModelError:
@@ -311,13 +311,13 @@ def _answered(line: Any) -> list[tuple[SampleKey, str]]:
     """Return (sample, role) of a line. Raises ValueError, KeyError, TypeError, AttributeError."""
     doc = line["doc_id"] if "doc_id" in line else line["doc"]
     if isinstance(doc, dict):
-        raise TypeError("doc is no name")
+        raise TypeError("doc is not a name")
     condition, repeat = str(line.get("condition", "default")), int(line.get("repeat", 0))
     key = SampleKey(str(line["task"]), str(doc), condition, repeat)
     if "calls" in line:
         return [(key, role) for role in dict.fromkeys(str(call["role"]) for call in line["calls"])]
     if not isinstance(line["answers"], list):
-        raise TypeError("answers is no list")
+        raise TypeError("answers is not a list")
     return [(key, str(line.get("role", "target")))]
 
 

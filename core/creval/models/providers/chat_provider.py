@@ -79,7 +79,7 @@ def _put_together(events: Iterator[str]) -> dict[str, Any]:
             break
         event = json.loads(text)
         if not isinstance(event, dict):
-            raise ValueError("an event is no JSON object")
+            raise ValueError("an event is not a JSON object")
         body.update({name: value for name, value in event.items() if name != "choices" and value is not None})
         parts = event.get("choices")
         for part in parts if isinstance(parts, list) else ():
@@ -288,7 +288,9 @@ class ChatProvider:
             body = parse_body(content_type, data)
         except (ValueError, RecursionError):
             words = redact(plain_text(data[:2000].decode("utf-8", "replace")), self._caller.keys)[:200]
-            raise RetryableModelError(f"the reply is no JSON: {words or 'nothing'}", where=self._caller.where) from None
+            raise RetryableModelError(
+                f"the reply is not JSON: {words or 'nothing'}", where=self._caller.where
+            ) from None
         return self.reply(body, request, latency)
 
     def reply(self, body: Any, request: GenerateRequest, latency: float = 0.0) -> Reply:

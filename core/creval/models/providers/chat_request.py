@@ -35,8 +35,8 @@ def check_chat(request: GenerateRequest) -> None:
     """Raise UsageError if a request is not a chat but a bare text to continue."""
     if request.settings.get(BARE[0]) == BARE[1]:
         raise UsageError(
-            "the provider knows chats alone, and the task sends bare text (chat_template: none)",
-            fix="Use a server with /v1/completions (hosted_vllm/..., chat/...) or hf/..., or ask in a chat.",
+            "the provider accepts only chats, but the task sends bare text (chat_template: none)",
+            fix="Use a server with /v1/completions (hosted_vllm/..., chat/...) or hf/..., or use a chat.",
         )
 
 
@@ -55,7 +55,7 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
     for name, value in request.settings.items():
         if value is not None:
             if name in _OWN:
-                raise UsageError(f"{name!r} is no generation setting", fix=f"Leave {name} out of the settings.")
+                raise UsageError(f"{name!r} is not a generation setting", fix=f"Leave {name} out of the settings.")
             body[name] = value
     if request.n > 1:
         body["n"] = request.n

@@ -136,7 +136,7 @@ def locate(endpoint: Endpoint, model: str, options: ProviderOptions) -> Address:
     if key is None and (options.api_key_env or (endpoint.key_required and is_hosted(base_url))):
         raise missing_key(spec, names[0])
     if key is not None and not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the key in {names[0]} holds characters that no key has", fix=f"Set {names[0]} again.")
+        raise UsageError(f"the key in {names[0]} contains characters that no key has", fix=f"Set {names[0]} again.")
     return Address(endpoint, base_url, names[0], loopback, key, query)
 
 
@@ -167,12 +167,12 @@ def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
         sound = False
     if not sound:
         shown = shown_address(address)
-        raise UsageError(f"{shown!r} is no address", where="--base-url", fix="Write http(s)://host:port/v1.")
+        raise UsageError(f"{shown!r} is not an address", where="--base-url", fix="Write http(s)://host:port/v1.")
     if parts.username or parts.password or parts.fragment:
         raise UsageError(
-            f"the address of {parts.hostname!r} holds a user name, password or fragment",
+            f"the address of {parts.hostname!r} contains a user name, password or fragment",
             where="--base-url",
-            fix="Write it without them; keys are read from the environment alone.",
+            fix="Write it without them; keys are read only from the environment.",
         )
     path = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat").rstrip("/")
     if not path.endswith(endpoint.suffix):

@@ -355,10 +355,10 @@ def _refused(failure: Failure) -> RefusedSetting | None:
 def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: str) -> FatalModelError:
     """Return the error that names the refused setting and the option that removes it."""
     without = f"--generation {_option_name(refused.name)}=null"
-    said = f"the model does not take the setting {refused.name!r} as it was sent"
-    fix = f"Leave it out with {without}, or give a value that the model takes."
+    said = f"the model does not accept the setting {refused.name!r} as it was sent"
+    fix = f"Leave it out with {without}, or give a value that the model accepts."
     if refused.other:
-        said = f"the model takes only one of the settings {refused.other!r} and {refused.name!r}"
+        said = f"the model accepts only one of the settings {refused.other!r} and {refused.name!r}"
         fix = f"Leave one out:  {without}   or   --generation {_option_name(refused.other)}=null"
     elif refused.instead:
         value = failure.limit or "N"
@@ -380,7 +380,7 @@ def _lower_limit(failure: Failure, caller: Caller, what: str) -> FatalModelError
     most = next((number for number in said if failure.limit is not None and number < failure.limit), None)
     fix = f"Lower it to at most {most}" if most else "Lower it"
     return FatalModelError(
-        f"the limit of {failure.limit} tokens is more than the model gives; {what}",
+        f"the limit of {failure.limit} tokens is more than the model allows; {what}",
         where=caller.where,
         fix=f"{fix}:  --generation {_option_name(name)}={most or 'N'}",
         http_status=failure.status,
@@ -396,14 +396,14 @@ def _verdict(failure: Failure, caller: Caller) -> _Judgement:
         value = found[1] if found else "..."
         return _Judgement(f"Lower the limit{most} (--generation max_tokens={value}), or add credit.", True)
     if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
-        return _Judgement("Add credit to the account, then go on.", closed=True)
+        return _Judgement("Add credit to the account, then continue.", closed=True)
     if status == 401:
         if caller.key_name is None:
             return _Judgement("Check the key in the provider's environment variable.", closed=True)
         return _Judgement(f"Check the key:  export {caller.key_name}=<your key>", closed=True)
     if status == 403:
         if re.search(_SPENDING_LIMIT, failure.message):
-            return _Judgement("Raise the spending limit of the key or account, then go on.", closed=True)
+            return _Judgement("Raise the spending limit of the key or account, then continue.", closed=True)
         every_call = "an html page" not in words  # a firewall's page may be about this one question
         return _Judgement(f"The key is not allowed to use {caller.model!r}; ask the provider for access.", every_call)
     if status in (301, 302, 307, 308, 404, 405, 410):
@@ -411,7 +411,7 @@ def _verdict(failure: Failure, caller: Caller) -> _Judgement:
         return _Judgement(fix, every_call=True)
     if status == 413 or re.search(_CONTEXT, words):
         return _too_long(failure)
-    return _Judgement("The request will not do as it is; see what the server said.")
+    return _Judgement("The server rejects the request; see its message.")
 
 
 def _too_long(failure: Failure) -> _Judgement:
@@ -428,5 +428,5 @@ def _too_long(failure: Failure) -> _Judgement:
     every_call = limit is not None and size is not None and limit >= int(size[1])
     every_call = every_call or (size is None and "context" not in failure.message.lower())
     named = f" of {limit}" if limit else ""
-    fix = f"The limit{named} leaves the question no room in the context: lower it (--generation max_tokens=...)."
+    fix = f"The limit{named} leaves no room for the question in the context: lower it (--generation max_tokens=...)."
     return _Judgement(fix, every_call, too_long=not every_call)

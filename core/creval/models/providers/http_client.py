@@ -123,10 +123,10 @@ class HttpClient:
                 builder = builder.add_root_certificate_pem(_pem(trusted))
             client = self._clients[large] = builder.build()
         except BuilderError:
-            raise _bad_certificates("holds what is no certificate") from None
+            raise _bad_certificates("contains an invalid certificate") from None
         except RuntimeError:
             raise UsageError(
-                "no model can be asked in a fork of a process that has asked one",
+                "no model can be called in a fork of a process that has called one",
                 fix="Start processes by multiprocessing's method 'spawn', or fork before the first call.",
             ) from None
         return client
@@ -184,10 +184,10 @@ class HttpClient:
         if _CONNECTING in causes and any(_TLS.match(cause) for cause in causes):
             kind = FatalModelError
         if any(_OF_AUTHORITY in cause for cause in causes):
-            words = "the server's certificate is one of an authority (CA:TRUE), not of a server"
-            fix = "Make it by:  openssl req -x509 -addext basicConstraints=critical,CA:FALSE ... (docs/models.md)"
+            words = "the server's certificate belongs to an authority (CA:TRUE), not to a server"
+            fix = "Make one with:  openssl req -x509 -addext basicConstraints=critical,CA:FALSE ... (docs/models.md)"
         elif any("certificate" in cause for cause in causes):
-            fix = f"Where the certificate is your own:  export {CERTIFICATES}=/path/to/certificate.pem"
+            fix = f"If the certificate is your own:  export {CERTIFICATES}=/path/to/certificate.pem"
         if any(_TOO_MANY_FILES.search(cause) for cause in causes):
             words, fix = "too many files are open", "Raise the limit (ulimit -n 4096), or lower --concurrency."
         return kind(f"the connection failed: {words}", where=self._caller.where, fix=fix)

@@ -82,7 +82,7 @@ def scan(text: str) -> Sequence[Found]:
     while (opening := _OPENING.search(text, at)) is not None:
         at = opening.start()
         if work <= 0:
-            found.append(Found(at, len(text), fault="the answer holds too many brackets that are no JSON"))
+            found.append(Found(at, len(text), fault="the answer holds too many brackets that are not JSON"))
             break
         try:
             value, end = _DECODER.raw_decode(text, at)

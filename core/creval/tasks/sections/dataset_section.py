@@ -93,12 +93,10 @@ def _check_prompt(reading: Reading, node: Node) -> None:
     prompt = reading.section("prompt")
     if prompt is None or not reading.sound(("prompt",)):
         if prompt is None:
-            reading.add(node.place, "examples take the form of `prompt`, which the task lacks", _FEW_SHOT_PATH)
+            reading.add(node.place, "examples use the form of `prompt`, which the task lacks", _FEW_SHOT_PATH)
         return
     if not any(member.value["role"].value == _USER for member in prompt.value):
-        reading.add(
-            node.place, "examples take the form of the prompt's last message of the user; it has none", _FEW_SHOT_PATH
-        )
+        reading.add(node.place, "examples use the form of the prompt's last user message; it has none", _FEW_SHOT_PATH)
 
 
 OWN_KEYS = ("source", "id", "sample", "fields", "choices", "where", "columns", "take")
@@ -215,7 +213,7 @@ def _check_columns(reading: Reading, node: Node, path: KeyPath, reference: Datas
         near = nearest(name, taken)
         fix = f"Did you mean {near[0]!r}?" if near else f"Add {name.partition('.')[0]!r} to columns."
         at = (columns.key or columns.place, (*path, "columns"))
-        reading.add(at[0], f"`columns` leaves out {name!r}, which `{key}` takes", at[1], fix)
+        reading.add(at[0], f"`columns` leaves out {name!r}, which `{key}` uses", at[1], fix)
 
 
 def _check_pattern(reading: Reading, node: Node, path: KeyPath) -> None:
@@ -224,7 +222,7 @@ def _check_pattern(reading: Reading, node: Node, path: KeyPath) -> None:
     try:
         regex.compile(node.value)
     except regex.error as error:
-        reading.add(node.place, f"is no regular expression: {error}", path)
+        reading.add(node.place, f"is not a regular expression: {error}", path)
 
 
 def _choices(reading: Reading, dataset: Node) -> ChoicesRef | None:

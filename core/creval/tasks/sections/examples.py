@@ -67,7 +67,7 @@ def _check(reading: Reading, node: Node, path: KeyPath, known: Known) -> bool:
     for name, member in (stated.value if stated is not None else {}).items():
         if scores is not None and not scores.has(name):
             place = member.key or member.place
-            reading.add(place, f"no scorer of the task gives {name!r}", (*path, "scores", name), scores.fix(name))
+            reading.add(place, f"no scorer of the task returns {name!r}", (*path, "scores", name), scores.fix(name))
         bounds = _bounds(plain(member))
         if bounds.low > bounds.high:
             reading.add(member.place, "min is above max", (*path, "scores", name))

@@ -37,7 +37,7 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
         if kind is None:
             near = nearest(name, RESOURCE_KINDS)
             fix = f"Did you mean {near[0]!r}?" if near else f"Kinds are {', '.join(RESOURCE_KINDS)}, or KIND_anything."
-            reading.add(node.key or node.place, f"{name!r} is no kind of resource", path, fix)
+            reading.add(node.key or node.place, f"{name!r} is not a kind of resource", path, fix)
             continue
         first = str(node.value).partition("/")[0]
         if reading.registry.find(kind, first) is None:

@@ -34,7 +34,7 @@ def read_human(reading: Reading, protocol: str | None) -> HumanWording | None:
     if node is None or not reading.sound((KEY,)):
         return None
     if protocol is not None and protocol.rpartition("/")[2] != "chat":
-        fix = "Leave it out: the protocol says what is asked, and a screen of its plugin how people see it."
+        fix = "Leave it out: the protocol defines the questions, and a screen of its plugin how people see them."
         reading.add(node.key or node.place, f"the protocol {protocol!r} asks more than one prompt", (KEY,), fix)
         return None
     content = node.value["prompt"]

@@ -45,8 +45,8 @@ def read_readings(reading: Reading) -> Mapping[str, Sequence[FoundComponent]]:
     if node is None:
         return {}
     if reading.section("parse") is not None:
-        fix = "Keep one of them; an included parse goes with parse: null."
-        reading.add(node.key or node.place, "readings take the place of parse", ("readings",), fix)
+        fix = "Keep one of them; parse: null removes an included parse."
+        reading.add(node.key or node.place, "readings replace parse", ("readings",), fix)
     found = {}
     for path, name, member in reading.members("readings"):
         items = [((*path, i), item) for i, item in enumerate(member.value)] if member.is_list else [(path, member)]
@@ -96,7 +96,7 @@ def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | Non
     for key, node in stated.items():
         path = (*given.path, key)
         if key == "as" and not (isinstance(node.value, str) and _NAME.fullmatch(node.value)):
-            reading.add(node.place, f"{node.value!r} is no name for a score", path, "Use letters, digits and _.")
+            reading.add(node.place, f"{node.value!r} is not a name for a score", path, "Use letters, digits and _.")
         elif key == "reading" and node.value not in readings:
             fix = f"There are: {', '.join(readings)}." if readings else "Add readings: {NAME: its parsers}."
             reading.add(node.place, f"the task has no reading {node.value!r}", path, fix)
@@ -148,7 +148,7 @@ class ScoreNames:
         near = nearest(name, known)
         if near:
             return f"Did you mean {near[0]!r}?"
-        return f"The scorers give: {', '.join(known)}." if known else "The scorers give no score."
+        return f"The scorers return: {', '.join(known)}." if known else "The scorers return no score."
 
     def _giver(self, name: str) -> tuple[FoundComponent, str] | None:
         """Return the scorer of a score, and the scorer's own name for it."""
@@ -173,7 +173,7 @@ def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> Scor
                 open_givers.append(found)
             elif name in giver:
                 other = giver[name][0].component.name
-                message = f"the scorers {other!r} and {found.component.name!r} both give {name!r}"
+                message = f"the scorers {other!r} and {found.component.name!r} both return {name!r}"
                 fix = "Keep one of them, or give one another name: as: NAME."
                 reading.add(found.written.node.place, message, found.written.path, fix)
             else:
@@ -207,7 +207,7 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
         source = node.get("from") or name
         if scores is not None and not scores.has(source.value):
             at = (*path, "from") if node.get("from") else (*path, "name")
-            reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.fix(source.value))
+            reading.add(source.place, f"no scorer of the task returns {source.value!r}", at, scores.fix(source.value))
         aggregation = _aggregation(reading, node, path)
         if aggregation is not None:
             _check_scores(reading, aggregation, (*path, "aggregate"), (node, scores))
@@ -232,7 +232,9 @@ def _check_scores(
         return
     for name in named:
         if not scores.has(name):
-            reading.add(node.value["aggregate"].place, f"no scorer of the task gives {name!r}", path, scores.fix(name))
+            reading.add(
+                node.value["aggregate"].place, f"no scorer of the task returns {name!r}", path, scores.fix(name)
+            )
 
 
 def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[CombinedMetric]:
@@ -256,9 +258,9 @@ def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[C
             if part.value not in known:
                 near = nearest(str(part.value), known)
                 fix = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
-                reading.add(part.place, f"no metric with scores of its own is called {part.value!r}", at, fix)
+                reading.add(part.place, f"no metric with its own scores is called {part.value!r}", at, fix)
             elif known[part.value].group is not None or known[part.value].average != "micro":
-                what = f"{part.value!r} is a number over groups, and no part of another metric"
+                what = f"{part.value!r} is a number over groups, so it cannot be part of another metric"
                 reading.add(part.place, what, at, "Name a metric without group and average.")
         given = plain(node)
         named = (given["name"], how, tuple(map(str, given["of"][how])))
@@ -266,7 +268,7 @@ def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[C
         _check_by(reading, metric, path, node)
         found.append(metric)
     if found and not metrics:
-        reading.add(reading.root.place, "every metric is made of others", ("metrics",), "Add those that it is made of.")
+        reading.add(reading.root.place, "every metric combines others", ("metrics",), "Add those that it combines.")
     return tuple(found)
 
 
@@ -279,7 +281,7 @@ def _check_by(reading: Reading, metric: MetricSpec | CombinedMetric, path: KeyPa
         return
     at = (*path, "by")
     if reading.value("store", "whole") == "reference":
-        what = "the results would hold values of the docs, which store: reference keeps out of them"
+        what = "the results would contain values of the docs, which store: reference forbids"
         reading.add(by.place, what, at, "Leave out by.")
     if isinstance(metric, MetricSpec) and metric.group is not None:
         reading.add(by.place, "a metric has either group or by", at, "Leave out one of them.")
@@ -353,14 +355,14 @@ def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tu
     if written is None or metric.weight is None:
         return
     if scores is not None and not scores.has(metric.weight):
-        message = f"no scorer of the task gives {metric.weight!r}"
+        message = f"no scorer of the task returns {metric.weight!r}"
         reading.add(written.place, message, path, scores.fix(metric.weight))
     elif scores is not None and scores.is_mean_of_turns(metric.source) and scores.is_mean_of_turns(metric.weight):
-        message = f"{metric.source!r} and {metric.weight!r} are means over turns, which do not weigh each other"
-        fix = f"Weigh turn by turn: from: {metric.source}@1, weight: {metric.weight}@1. Or leave out weight."
+        message = f"{metric.source!r} and {metric.weight!r} are means over turns, which cannot weight each other"
+        fix = f"Weight each turn: from: {metric.source}@1, weight: {metric.weight}@1. Or leave out weight."
         reading.add(written.place, message, path, fix)
     if metric.aggregate.name not in (DEFAULT_AGGREGATION, "perplexity"):
-        message = f"a weight goes with the mean, not with {metric.aggregate.name}"
+        message = f"a weight works with the mean, not with {metric.aggregate.name}"
         reading.add(written.place, message, path, "Leave out aggregate, or the weight.")
     if metric.failed != "exclude":
         message = "an answer that failed has no weight, so it cannot count as zero"

@@ -74,11 +74,11 @@ def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, 
             continue
         for key, member in node.value.items():
             if key in generation_settings():
-                message = f"{key!r} is a known setting; {EXTRA} holds only others"
+                message = f"{key!r} is a known setting; {EXTRA} is only for others"
                 fix = "Write it one level higher, where its value is checked."
                 reading.add(member.key or member.place, message, (*path, key), fix)
             elif acts_outside(key):
-                message = f"{key!r} is no setting of sampling: no task file says where calls go, or what they may read"
+                message = f"{key!r} is not a sampling setting: a task file cannot set where calls go or what they read"
                 fix = f"Leave it out here. Users of the task may add: --generation extra.{key}=..."
                 reading.add(member.key or member.place, message, (*path, key), fix)
             settings[key] = plain(member)

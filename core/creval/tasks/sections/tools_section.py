@@ -38,7 +38,7 @@ def _check_schema(reading: Reading, node: Node, path: KeyPath) -> None:
             found = found.value[step]
         near = nearest(str(found.value), _TYPES) if at[-1:] == ("type",) else ()
         fix = f"Did you mean {near[0]!r}?" if near else "See json-schema.org/understanding-json-schema."
-        reading.add(found.place, "this is no JSON Schema of arguments", (*path, *at), fix)
+        reading.add(found.place, "this is not a JSON Schema of arguments", (*path, *at), fix)
         return
     known = schema.get("properties", {})
     for name in schema.get("required", ()):

@@ -92,7 +92,7 @@ def _text(message: PromptMessage, fields: Mapping[str, object], file: Path) -> s
     text = _render(message, fields, file)
     if "media:" in text and not media_in(fields).keys().isdisjoint(_MARK.findall(text)):
         fix = 'Write it as a part:  content: [{text: ...}, {image: "{{ field }}"}]'
-        raise TaskError([Problem("a field of media is in a text", message.file or file, message.line, fix=fix)])
+        raise TaskError([Problem("a text contains a media field", message.file or file, message.line, fix=fix)])
     return text
 
 

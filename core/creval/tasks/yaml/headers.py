@@ -278,7 +278,7 @@ def read_head(file: Path, variant: str | None = None) -> Head | Problem:
     name = values.get(kind)
     if not isinstance(name, str) or not name:
         fix = "Name it here (an include cannot); a file that is only included has a name that starts with _."
-        return Problem("the file is no task and no suite: the key 'task' is missing", file, 1, 1, fix=fix)
+        return Problem("the file is neither a task nor a suite: the key 'task' is missing", file, 1, 1, fix=fix)
     head = Head(kind, name, file, values, "include" not in values)
     if variant is None:
         return head
@@ -317,7 +317,7 @@ def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 def _text(file: Path) -> str | Problem:
     try:
         if is_pipe(file):
-            return Problem("this is no plain file", file, fix="Name a file.")
+            return Problem("this is not a plain file", file, fix="Name a file.")
         with file.open("rb") as stream:
             return stream.read(_MAX_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:
@@ -339,7 +339,7 @@ def _values(file: Path) -> dict[str, Any] | Problem:
 
     document = read_yaml(file)
     if document.root is None or not document.root.is_mapping:
-        return document.problems[0] if document.problems else Problem("the file holds no mapping", file, 1, 1)
+        return document.problems[0] if document.problems else Problem("the file does not contain a mapping", file, 1, 1)
     return {key: plain(node) for key, node in document.root.value.items() if key in WANTED}
 
 

@@ -41,7 +41,7 @@ _OF_THE_FILE = ("tests", "description", "template", "parity")
 
 _FIXES = {
     "schema": "Write it once, at the top of the file.",
-    "task": "A variant is called after its file's task and its own key.",
+    "task": "A variant's name combines its file's task and its own key.",
     "include": "Put it at the top of the file, or make a separate file for this task.",
     VARIANTS: "A family has one level: put its variants next to this one.",
 }
@@ -115,7 +115,7 @@ def _faults(section: Node) -> Sequence[Problem]:
             member = variant.get(key)
             if member is not None:
                 place = member.key or member.place
-                problems.append(problem_at(place, f"a variant has no {key!r} of its own", (VARIANTS, name, key), fix))
+                problems.append(problem_at(place, f"a variant cannot have its own {key!r}", (VARIANTS, name, key), fix))
                 kept[name] = _without(kept[name], key)
     checked = Node(kept, section.place, section.key) if section.is_mapping else section
     return [*problems, *problems_of(checked, _validator(), (VARIANTS,))]
@@ -245,7 +245,7 @@ class _IncludeReader:
             return None
         by_path = is_path(str(name.value))
         if by_path and strays(target.file, self._library.bounds(home)):
-            what = f"{str(name.value)!r} leads out of the folder of {home.name}, and a task file reads nothing else"
+            what = f"{str(name.value)!r} is outside the folder of {home.name}; a task file reads only files in it"
             problems.append(problem_at(name.place, what, ("include",), "Put the file into that folder."))
             return None
         if not target.file.is_file():
@@ -255,7 +255,7 @@ class _IncludeReader:
         real = target.file.resolve()
         if real in chain:
             circle = " -> ".join(str(part) for part in (*chain[chain.index(real) :], real))
-            problems.append(problem_at(name.place, f"the includes go in a circle: {circle}", ("include",), "Break it."))
+            problems.append(problem_at(name.place, f"the includes form a circle: {circle}", ("include",), "Break it."))
             return None
         if self._files >= MAX_FILES:
             problems.append(problem_at(name.place, f"more than {MAX_FILES} files are included", ("include",)))
@@ -263,7 +263,7 @@ class _IncludeReader:
         document = self.read(target, chain, home if by_path else target.file)
         problems.extend(document.problems)
         if document.root is not None and not isinstance(document.root.value, Mapping):
-            problems.append(problem_at(document.root.place, "an included file must hold a mapping"))
+            problems.append(problem_at(document.root.place, "an included file must contain a mapping"))
             return None
         return document.root
 

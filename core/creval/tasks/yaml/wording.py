@@ -161,16 +161,16 @@ def _contains(fault: SchemaFault) -> tuple[str, str | None]:
     inner = fault.wanted if isinstance(fault.wanted, Mapping) else {}
     values = inner.get("enum") or [inner[key] for key in ("const",) if key in inner]
     what = " or ".join(map(_literal, values)) or inner.get("description") or _kinds(inner.get("type", "item"))
-    return f"must hold {what}, and does not", None
+    return f"must contain {what}, but does not", None
 
 
 def _too_long(fault: SchemaFault) -> tuple[str, str | None]:
     most = len(fault.schema.get("prefixItems", ()))
-    return f"must hold at most {counted(most, 'items')}, but holds {len(fault.value)}", None
+    return f"must contain at most {counted(most, 'items')}, but contains {len(fault.value)}", None
 
 
 def _twice(fault: SchemaFault) -> tuple[str, str | None]:
-    return "holds the same value twice", "Remove one of the two."
+    return "contains the same value twice", "Remove one of the two."
 
 
 def _bound(words: str) -> Wording:
@@ -181,7 +181,7 @@ def _size(words: str, thing: str) -> Wording:
     def word(fault: SchemaFault) -> tuple[str, str | None]:
         if words == "at least" and fault.wanted == 1:
             return "must not be empty", None
-        return f"must hold {words} {counted(fault.wanted, thing)}, but holds {len(fault.value)}", None
+        return f"must contain {words} {counted(fault.wanted, thing)}, but contains {len(fault.value)}", None
 
     return word
 

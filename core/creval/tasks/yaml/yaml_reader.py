@@ -41,7 +41,7 @@ def read_yaml(file: Path) -> Document:
     """Read a YAML file. Faults are returned in `problems`, not raised."""
     try:
         if is_pipe(file):
-            return _unreadable(file, "this is no plain file", "Name a file.")
+            return _unreadable(file, "this is not a plain file", "Name a file.")
         with file.open("rb") as stream:  # never read more than the bound, also from special files (/dev/zero)
             content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
@@ -97,7 +97,7 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: Path) -> Probl
     elif line < len(lines) and "\t" in lines[line][: column + 1]:
         fix = "Indent with blanks, not tabs."
     elif "mapping values are not allowed" in said:
-        fix = "Put a text that holds ': ' in quotes, and check the indentation."
+        fix = "Put a text that contains ': ' in quotes, and check the indentation."
     elif said.startswith("while parsing a block"):
         fix = "Check the indentation here and above: the keys of one mapping begin in the same column."
     return Problem(f"not valid YAML: {said}", file, line + 1, column + 1, fix=fix)
@@ -153,7 +153,7 @@ class _Builder:
             self._documents += 1
             if self._documents > 1:
                 self._stop(
-                    self._place(event), "a second document starts here; a task file holds one", "Remove the '---'."
+                    self._place(event), "a second document starts here; a task file contains one", "Remove the '---'."
                 )
         elif isinstance(event, yaml.DocumentEndEvent):
             self.whole = self.root is not None
@@ -178,7 +178,7 @@ class _Builder:
     def _check_tag(self, event: Any, place: Place) -> None:
         if event.tag not in (None, "!", _TEXT_TAG):
             shown = event.tag.replace("tag:yaml.org,2002:", "!!")
-            fix = "Remove the tag: a task file holds plain data, code is named as a component of a plugin."
+            fix = "Remove the tag: a task file contains only plain data; code comes from components of plugins."
             self.problems.append(problem_at(place, f"the tag {shown!r} is not allowed", self._path(), fix))
 
     def _scalar(self, event: Any) -> None:
@@ -207,7 +207,7 @@ class _Builder:
             message = f"the key {key!r} occurs twice; the first is on line {first.key.line}"
             self.problems.append(problem_at(place, message, (*top.path, key), "Remove one of the two."))
         elif key == "<<":
-            fix = "Write the keys out, or put them in a file of their own and include it."
+            fix = "Write the keys out, or put them in a separate file and include it."
             self.problems.append(problem_at(place, "the merge key '<<' is not supported", (*top.path, key), fix))
 
     def _start(self, event: Any) -> None:

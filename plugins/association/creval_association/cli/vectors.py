@@ -36,7 +36,7 @@ def add(name: str, file: Path, dtype: str, cache: Path | None) -> None:
     """
     plain = name.replace("/", "-")
     if not plain or plain != Path(plain).name or plain.startswith("."):
-        raise UsageError(f"{name!r} will not do as a name", fix="Use letters, digits and hyphens.")
+        raise UsageError(f"{name!r} is not a valid name", fix="Use letters, digits and hyphens.")
     store = build_store(file, plain, cache or cache_folder(), dtype, _report)  # type: ignore[arg-type]
     info = store.info
     click.echo(f"{info.name}: {info.words} words of {info.dimension} numbers ({info.dtype}), sha256 {info.sha256[:12]}")

@@ -40,7 +40,7 @@ class Further(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """Return the notes for a reader of the analysis."""
-        return [f"{self.calls} calls to judges for what was missing, kept in the runs."] if self.calls else []
+        return [f"{self.calls} calls to judges for missing verdicts, stored in the runs."] if self.calls else []
 
 
 def read_judged(runs: Sequence[str], strength_of: StrengthOf, options: Mapping[str, Any]) -> Further:

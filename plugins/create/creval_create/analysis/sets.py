@@ -141,7 +141,9 @@ def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
     for run in open_runs(runs):
         tasks = [task for task in run.tasks if _is_create(run, task)]
         if not tasks:
-            raise RunError("the run holds no task of CREATE", where=str(run.folder), fix="Name runs of create tasks.")
+            raise RunError(
+                "the run contains no task of CREATE", where=str(run.folder), fix="Name runs of create tasks."
+            )
         for task in tasks:
             if (run.model, task) in seen:
                 message = f"two runs hold {task!r} of the model {run.model!r}"
@@ -154,7 +156,7 @@ def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
         made = "; ".join(f"{run}: {names}" for run, names in resources.items())
         raise DataError(
             f"the runs were judged or embedded by different resources: {made}",
-            fix="Score them alike: creval score RUN --role judge=MODEL",
+            fix="Score them the same way: creval score RUN --role judge=MODEL",
         )
     return found
 

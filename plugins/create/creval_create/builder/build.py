@@ -72,7 +72,7 @@ def check_built(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> None:
     if bare:
         more = f" and {len(bare) - _NAMED} more" if len(bare) > _NAMED else ""
         raise DataError(
-            f"there is no label for {', '.join(bare[:_NAMED])}{more}, so that queries would speak of identifiers",
+            f"there is no label for {', '.join(bare[:_NAMED])}{more}, so queries would contain identifiers",
             where=files,
             fix="Give labels of entities and relations: --labels FILE (a line each: id, tab, label).",
         )

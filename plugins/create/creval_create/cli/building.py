@@ -99,7 +99,9 @@ def _relations(text: str) -> dict[str, Shared]:
     for word in filter(None, text.split(",")):
         name, _, shared = word.strip().partition(":")
         if shared not in ("", "head", "tail"):
-            raise UsageError(f"{word!r} is no relation", where="--relations", fix="Write P463, P161:head or P40:tail.")
+            raise UsageError(
+                f"{word!r} is not a relation", where="--relations", fix="Write P463, P161:head or P40:tail."
+            )
         chosen[name] = "head" if shared == "head" or (not shared and name in HEAD_SHARED) else "tail"
     if not chosen:
         raise UsageError("no relation is named", where="--relations", fix="--relations P463,P161")

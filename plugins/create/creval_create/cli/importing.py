@@ -64,7 +64,7 @@ def _from_hub(revision: str, options: DataOptions) -> tuple[Rows, dict[str, Any]
 
     if len(revision) != 40 or set(revision) - set("0123456789abcdef"):
         raise UsageError(
-            f"{revision!r} is no full commit", fix="Give the 40 digits of a commit: branches and tags move."
+            f"{revision!r} is not a full commit", fix="Give the 40 digits of a commit: branches and tags move."
         )
     rows = open_huggingface(DATASET, revision, SPLIT, base=Path(), options=options)
     return rows, {"dataset": DATASET, "revision": revision, "split": SPLIT}

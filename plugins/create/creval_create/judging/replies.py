@@ -51,7 +51,7 @@ def read_class_sizes(text: str, triples: int) -> tuple[int, ...]:
 
 def _counted(said: Any, triples: int) -> Sequence[Any]:
     if not isinstance(said, list):
-        raise UnreadableVerdictError("the judgements are no list")
+        raise UnreadableVerdictError("the judgements are not a list")
     if len(said) != triples:
         raise UnreadableVerdictError(f"{len(said)} judgements for {triples} triples")
     return said

@@ -56,7 +56,7 @@ def sound_rows(rows: Rows) -> list[Any]:
     found: list[Any] = []
     for row in rows:
         if not isinstance(row, Mapping):
-            reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
+            reason, where = getattr(row, "reason", "the row is not an object"), getattr(row, "where", rows.origin)
             raise DataError(reason, where=where, fix="Download the file again.")
         found.append(row)
     return found

@@ -70,12 +70,12 @@ def _triple(value: Any, number: int) -> Triple:
         if end < len(written):
             raise UnreadableError(f"triple {number} is more than one", 0)
     if not isinstance(value, list):
-        raise UnreadableError(f"triple {number} is no list of three", 0)
+        raise UnreadableError(f"triple {number} is not a list of three", 0)
     if len(value) != 3:
         raise UnreadableError(f"triple {number} has {len(value)} parts", 0)
     head, relation, tail = (part.strip() if isinstance(part, str) else "" for part in value)
     if not (head and relation and tail):
-        raise UnreadableError(f"triple {number} has a part that is no name", 0)
+        raise UnreadableError(f"triple {number} has a part that is not a name", 0)
     return head, relation, tail
 
 

@@ -58,10 +58,10 @@ def _number(cell: str, where: str) -> float:
         value = float(cell)
     except ValueError as error:
         raise DataError(
-            f"{cell!r} is no number", where=where, fix="Leave the cell empty where there is none."
+            f"{cell!r} is not a number", where=where, fix="Leave the cell empty if there is none."
         ) from error
     if not math.isfinite(value):
-        raise DataError(f"{cell!r} is not finite", where=where, fix="Leave the cell empty where there is none.")
+        raise DataError(f"{cell!r} is not finite", where=where, fix="Leave the cell empty if there is none.")
     return value
 
 

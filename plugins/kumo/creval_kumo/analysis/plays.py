@@ -82,9 +82,9 @@ def plays_of(run: Run, task: str | None = None) -> Iterator[Play]:
     if not found:
         need_certain(reliability, str(run.folder), _OTHER_GAMES)
         raise RunError(
-            "the run holds no game of KUMO that was played to an end",
+            "the run contains no finished game of KUMO",
             where=str(run.folder),
-            fix=f"Name runs of KUMO tasks. Games that ended as errored are tried again by: {run.resume_command}",
+            fix=f"Name runs of KUMO tasks. To retry games that ended as errored: {run.resume_command}",
         )
 
 

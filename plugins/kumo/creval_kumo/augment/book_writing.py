@@ -65,7 +65,7 @@ async def write_book_by_model(
         raise DataError(
             f"after {rounds} revisions the book still has {len(faults)} faults:\n{shown}",
             where=f"{instance.domain} {instance.seed}, written by {augmenter.model.spec}",
-            fix="Allow more --rounds, take another model, or leave --augmenter out for books by template.",
+            fix="Allow more --rounds, use another model, or leave --augmenter out for books by template.",
         )
     return WrittenBook(book, rounds, tuple(errors))
 

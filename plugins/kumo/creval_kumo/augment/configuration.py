@@ -51,7 +51,7 @@ async def configure(
     raise DomainError(
         faults,
         where=f"{proposal.name}, written by {augmenter.model.spec}",
-        fix=f"None of {tries} configurations was sound. Try again, allow more --tries, or take another model.",
+        fix=f"None of {tries} configurations was sound. Try again, allow more --tries, or use another model.",
     )
 
 

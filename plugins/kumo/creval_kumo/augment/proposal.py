@@ -109,7 +109,7 @@ async def propose(
             return found
     shown = "; ".join(faults) or f"only {len(found)} of {count} proposals came"
     raise DataError(
-        f"after {MAX_TRIES} tries: {shown}", where=augmenter.model.spec, fix="Ask for fewer, or another model."
+        f"after {MAX_TRIES} tries: {shown}", where=augmenter.model.spec, fix="Request fewer, or use another model."
     )
 
 

@@ -76,7 +76,7 @@ def check_output(output: Path | None, overwrite: bool) -> None:
         return
     if output.is_file() and not overwrite:
         fix = "Choose another --output, or add --overwrite."
-        raise UsageError("the file is there already", where=str(output), fix=fix)
+        raise UsageError("the file already exists", where=str(output), fix=fix)
     folder = next(parent for parent in output.absolute().parents if parent.exists())
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -94,7 +94,7 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not value.strip():
-            self.fail("an empty text is no file", param, ctx)
+            self.fail("the name of a file cannot be empty", param, ctx)
         return super().convert(value, param, ctx)
 
 

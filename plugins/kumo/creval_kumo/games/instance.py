@@ -141,7 +141,7 @@ class Instance:
         """Return the game from the data of `to_doc`. Raises DataError if its book is not a string."""
         if not isinstance(doc.get("book", ""), str):
             which = f"{doc['domain']} {doc['seed']}"
-            raise DataError(f"the book is {doc['book']!r}, which is no text", where=which, fix="Leave the key out.")
+            raise DataError(f"the book is {doc['book']!r}, which is not a text", where=which, fix="Leave the key out.")
         return cls(
             domain=doc["domain"],
             seed=doc["seed"],

@@ -19,7 +19,7 @@ DECIMALS = 4
 def reliability_fault(value: object) -> str | None:
     """Return why a value is not a valid reliability, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-        return f"the reliability {value!r} is no number above 0 and up to 1"
+        return f"the reliability {value!r} is not a number above 0 and up to 1"
     return f"the reliability {value!r} has more than {DECIMALS} decimals" if round(value, DECIMALS) != value else None
 
 

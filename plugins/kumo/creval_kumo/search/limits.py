@@ -48,7 +48,7 @@ class NotProvenError(ScoringError):
     def __init__(self, lower: float, upper: float, nodes: int) -> None:
         super().__init__(
             f"optimal play is not proven after {nodes} states: E[S] is between {lower:.6f} and {upper:.6f}",
-            fix="Install numba: pip install numba. Where it is installed, choose smaller games.",
+            fix="Install numba: pip install numba. If it is installed, choose smaller games.",
         )
         self.lower = lower
         self.upper = upper

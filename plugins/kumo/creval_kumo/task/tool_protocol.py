@@ -94,5 +94,5 @@ def _fault(call: ToolCall, values: Mapping[str, Any] | None, name: object) -> st
     if call.name not in _ARGUMENT:
         return f"{call.name[:60]!r} is none of the tools"
     if values is None:
-        return f"the arguments are no JSON object: {call.arguments[:120]!r}"
+        return f"the arguments are not a JSON object: {call.arguments[:120]!r}"
     return f"{str(name)[:120]!r} is none of what {call.name} takes"

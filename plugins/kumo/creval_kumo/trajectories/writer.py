@@ -95,7 +95,7 @@ def _key(line: bytes, output: Path, number: int) -> bytes:
 
 
 def _other_file(output: Path, line: int) -> UsageError:
-    return UsageError("the file holds something else than trajectories", where=f"{output}:{line}", fix=_FIX)
+    return UsageError("the file contains something other than trajectories", where=f"{output}:{line}", fix=_FIX)
 
 
 def _check_last(last: bytes, seen: set[bytes], games: TrajectorySet, output: Path) -> None:
@@ -105,7 +105,7 @@ def _check_last(last: bytes, seen: set[bytes], games: TrajectorySet, output: Pat
     maker.maker.seen = seen - {key}
     if maker.line(maker.maker.make(number)).encode() != last:
         raise UsageError(
-            "the file holds the trajectories of another domain, size or seed",
+            "the file contains the trajectories of another domain, size or seed",
             where=f"{output}:{number + 1}",
             fix=_FIX,
         )

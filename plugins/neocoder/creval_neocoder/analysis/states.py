@@ -60,7 +60,7 @@ def one_suite(runs: Sequence[Run], suite: str | None = None) -> str:
         raise UsageError(
             f"there are states of {' and of '.join(names)}, which are different measurements",
             where=", ".join(map(str, held)),
-            fix=f"Say which: --suite {names[0]}",
+            fix=f"Choose one: --suite {names[0]}",
         )
     return suite or names[0]
 

@@ -54,7 +54,7 @@ async def deny(problem: Problem, asker: Asker, rounds: int, seed: int) -> Denied
         thread.append(Message("assistant", said.text))
         source = find_source(said.text)
         if source is None:
-            made.ended = f"the answer in round {turn} holds no program (it ended with {said.finish_reason!r})"
+            made.ended = f"the answer in round {turn} contains no program (it ended with {said.finish_reason!r})"
             break
         made.codes[-1] = source
         if turn == rounds:

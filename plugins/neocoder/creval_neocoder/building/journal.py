@@ -74,7 +74,9 @@ class CallJournal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise RunError(
-                "another process builds here", where=str(self._path), fix="Wait for its end, or name another --output."
+                "another process writes this output",
+                where=str(self._path),
+                fix="Wait until it ends, or name another --output.",
             ) from error
 
     def _read(self, plan: Mapping[str, Any]) -> None:
@@ -98,7 +100,7 @@ class CallJournal:
             if number == 1 and record != json.loads(json.dumps(plan)):
                 changed = sorted(key for key in {*record, *plan} if record.get(key) != plan.get(key))
                 raise RunError(
-                    f"it was begun with another {' and '.join(changed)}",
+                    f"it was started with another {' and '.join(changed)}",
                     where=str(self._path),
                     fix="Give the same options as before, or another --output.",
                 )

@@ -45,7 +45,7 @@ def read_built(path: Path) -> list[Problem]:
         lists = row.get("constraints_list")
         parts = [row.get(name) for name in ("problem_statements", "constraints_list", "codes")]
         if not all(isinstance(part, list) and len(part) == len(lists or ()) for part in parts) or not lists:
-            raise DataError("its statements, constraints and codes are no lists of one length", where=where)
+            raise DataError("its statements, constraints and codes are not lists of one length", where=where)
         first = first_entries(lists)
         problem = _problem(row, where, tuple(str(text) for text in row["problem_statements"]))
         constraints = tuple(() if state == 0 else tuple(lists[at]) for state, at in enumerate(first))
@@ -96,7 +96,7 @@ def _rows(path: Path) -> list[tuple[Mapping[str, Any], str]]:
     names: set[str] = set()
     for row, where in found:
         if not isinstance(row, Mapping):
-            raise DataError(f"is no problem: {getattr(row, 'reason', 'no JSON object')}", where=where)
+            raise DataError(f"is not a problem: {getattr(row, 'reason', 'no JSON object')}", where=where)
         name = _text(row, "problem_id", where)
         if name in names:
             raise DataError(f"a second problem is called {name!r}", where=where, fix="Rename one of them.")
@@ -109,7 +109,7 @@ def _rows(path: Path) -> list[tuple[Mapping[str, Any], str]]:
 def _problem(row: Mapping[str, Any], where: str, statements: Sequence[str]) -> Problem:
     inputs, outputs = row.get("input"), row.get("output")
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs) or not inputs:
-        raise DataError("`input` and `output` are no lists of one length, with a case at least", where=where)
+        raise DataError("`input` and `output` are not lists of one length, with a case at least", where=where)
     solutions, techniques = row.get("human_solutions") or [], row.get("human_solution_techniques") or []
     if techniques and len(solutions) != len(techniques):
         raise DataError(f"{len(solutions)} human solutions have {len(techniques)} lists of techniques", where=where)
@@ -128,7 +128,7 @@ def _case(rows: Any, output: Any, where: str) -> Case:
     lines = rows if isinstance(rows, list) else None
     sound = lines is not None and all(isinstance(row, str) or _is_texts(row) for row in lines)
     if not sound or not (isinstance(output, str) or _is_texts(output)):
-        raise DataError("a case is no list of lines with the text that is to be printed", where=where)
+        raise DataError("a case is not a list of lines with the text that is to be printed", where=where)
     return read_case(rows, output)
 
 

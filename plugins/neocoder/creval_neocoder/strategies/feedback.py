@@ -71,7 +71,7 @@ def sample_runs(doc: Mapping[str, Any]) -> list[Run]:
     found = runs_of(doc, "sample")
     if not found:
         raise ScoringError(
-            "the statement has no sample, which the strategy takes its feedback from",
+            "the statement has no sample, which the strategy uses as feedback",
             where=str(doc["id"]),
             fix="Let the model write the tests: protocol: {neocoder.self_correction: {feedback: own}}",
         )

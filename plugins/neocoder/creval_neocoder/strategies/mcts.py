@@ -83,8 +83,8 @@ def continuation(completion: Completion) -> Continuation:
     alternatives = [each.top for each in logprobs]
     if tokens and not any(alternatives):
         raise FatalModelError(
-            "the model gives no alternatives to its tokens (top_logprobs), which a search needs",
-            fix="Take a model or provider that gives them, or leave the task out.",
+            "the model returns no alternatives to its tokens (top_logprobs), which a search needs",
+            fix="Use a model or provider that returns them, or leave the task out.",
             every_call=True,
         )
     if "".join(tokens) != completion.text:  # a server whose tokens do not add up to the text

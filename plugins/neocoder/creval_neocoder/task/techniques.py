@@ -69,7 +69,7 @@ async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: 
     raise ScoringError(
         f"the {AUGMENTER}'s list of techniques cannot be read ({reason})",
         where=key.doc,
-        fix="Take another augmenter: creval score RUN --role augmenter=PROVIDER/MODEL",
+        fix="Use another augmenter: creval score RUN --role augmenter=PROVIDER/MODEL",
     )
 
 

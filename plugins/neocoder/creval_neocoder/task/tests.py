@@ -15,7 +15,7 @@ from creval_neocoder.task.docs import Tests, cases_of, runs_of
 
 __all__ = ["NO_SOUND_CASE", "Judge", "ProgramTests"]
 
-NO_SOUND_CASE = MissingScore(Status.SKIPPED, "the human solutions bear out no case of this problem")
+NO_SOUND_CASE = MissingScore(Status.SKIPPED, "the human solutions confirm no case of this problem")
 
 
 class Judge:

@@ -33,8 +33,10 @@ _FEWEST = 3
 _OPTIONS = (
     FieldSpec("count", "integer", 50, "How many solutions of a model are ranked."),
     FieldSpec("sort", "string", "bubble", "bubble (the paper's: 1,225 comparisons of 50), or merge (237)."),
-    FieldSpec("both_orders", "boolean", False, "Ask each pair in both orders, and count what the order turns round."),
-    FieldSpec("definition", "string", None, "What novelty is; without it the paper's (macgyver) or ours (bookmia)."),
+    FieldSpec("both_orders", "boolean", False, "Ask each pair in both orders, and count the verdicts that differ."),
+    FieldSpec(
+        "definition", "string", None, "Definition of novelty; default: the paper's (macgyver) or ours (bookmia)."
+    ),
     FieldSpec(
         "human", "file", None, "Ranks by people: rows with doc and rank, 1 = most novel; or a run of novelty_people."
     ),
@@ -97,7 +99,7 @@ def _method(options: Mapping[str, Any]) -> Method:
     named = options.get("sort") or "bubble"
     methods: dict[str, Method] = {"bubble": "bubble", "merge": "merge"}
     if named not in methods:
-        raise UsageError(f"there is no way of sorting called {named!r}", where="--sort", fix="bubble or merge")
+        raise UsageError(f"there is no sorting method called {named!r}", where="--sort", fix="bubble or merge")
     return methods[named]
 
 
@@ -113,9 +115,9 @@ def _definition(task: str, options: Mapping[str, Any]) -> str:
     if task.startswith("bookmia"):
         return BOOKMIA
     raise UsageError(
-        f"what is novel in {task} is defined nowhere (of HypoGen the paper leaves it out, Appendix E)",
+        f"what is novel in {task} is not defined (for HypoGen the paper leaves it out, Appendix E)",
         where="openended-novelty",
-        fix="Say it: --definition 'How far each answer ...', or choose another task: --task macgyver",
+        fix="Define it: --definition 'How far each answer ...', or choose another task: --task macgyver",
     )
 
 

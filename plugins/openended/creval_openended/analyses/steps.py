@@ -44,7 +44,7 @@ def read_steps(runs: Sequence[str], task: str | None = None) -> list[StepRow]:
         found = list(_of_run(run, task))
         if not found:
             raise RunError(
-                "holds no solution that was made step by step and scored",
+                "contains no solution that was made step by step and scored",
                 where=str(run.folder),
                 fix="Name runs of macgyver, hypogen, bookmia or of a task that includes openended/openended.",
             )

@@ -30,7 +30,7 @@ def discussion(run: Path, task: str | None, doc: str | None, criterion: str | No
     ]
     if not lines:
         raise RunError(
-            "holds no such discussion", where=str(run), fix="Name a run of a jury task, and one of its docs."
+            "contains no such discussion", where=str(run), fix="Name a run of a jury task, and one of its docs."
         )
     click.echo("\n".join(lines))
 

@@ -59,7 +59,7 @@ def _from_hub(published: PublishedSet, revision: str, options: Any) -> tuple[Row
 
     if len(revision) != _COMMIT_LENGTH or set(revision) - set("0123456789abcdef"):
         raise UsageError(
-            f"{revision!r} is no full commit", fix="Give the 40 digits of a commit: branches and tags move."
+            f"{revision!r} is not a full commit", fix="Give the 40 digits of a commit: branches and tags move."
         )
     rows = open_huggingface(published.dataset, revision, published.split, base=Path(), options=options)
     return rows, {"dataset": published.dataset, "revision": revision, "split": published.split}

@@ -30,7 +30,9 @@ def open_cosine(model: str, options: ResourceOptions) -> CosineEntailment:
         threshold = -1.0
     if not 0 < threshold <= 1:
         raise UsageError(
-            f"{number!r} is no threshold", where=f"cosine/{model}", fix="Write a number above 0, up to 1: cosine/0.85."
+            f"{number!r} is not a threshold",
+            where=f"cosine/{model}",
+            fix="Write a number above 0, up to 1: cosine/0.85.",
         )
     bench = Workbench(creval.RunOptions(offline=options.offline, cache_folder=options.cache))
     return CosineEntailment(threshold, bench.resource("embedding", encoder or _ENCODER))

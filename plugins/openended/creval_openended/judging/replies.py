@@ -187,7 +187,7 @@ def share_of(text: str, what: str) -> float:
     try:
         value = float(text.replace("_", "?"))  # Python reads 0_5 as 5
     except ValueError:
-        raise UnreadableReplyError(f"the {what} {text[:40]!r} is no number") from None
+        raise UnreadableReplyError(f"the {what} {text[:40]!r} is not a number") from None
     if not 0 <= value <= 1:
         raise UnreadableReplyError(f"the {what} {text[:40]} is not between 0 and 1")
     return value

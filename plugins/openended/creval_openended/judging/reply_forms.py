@@ -159,7 +159,7 @@ def _fields(text: str, *names: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError:
-        raise UnreadableReplyError("the reply is no JSON") from None
+        raise UnreadableReplyError("the reply is not JSON") from None
     missing = [name for name in names if not isinstance(found, dict) or name not in found]
     if missing:
         raise UnreadableReplyError(f"the reply has no field {missing[0]!r}")
@@ -169,7 +169,7 @@ def _fields(text: str, *names: str) -> dict[str, Any]:
 def _listed(value: Any, name: str) -> Sequence[Any]:
     kind = str if name == "points" else dict
     if not isinstance(value, list) or not all(isinstance(each, kind) for each in value):
-        raise UnreadableReplyError(f"{name} is no list of what was asked for")
+        raise UnreadableReplyError(f"{name} is not a list of what was requested")
     return value
 
 

@@ -119,7 +119,7 @@ class NoveltyJudge:
         raise ScoringError(
             f"the judge named neither QA1 nor QA2, or both, {_TRIES} times over: {said[:80]!r}",
             where=f"{tuple(one.key)} against {tuple(other.key)}",
-            fix="Take another judge. The verdicts so far are kept and not asked again.",
+            fix="Use another judge. The verdicts so far are kept and not requested again.",
         )
 
 

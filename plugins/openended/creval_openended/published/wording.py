@@ -132,7 +132,7 @@ def _calls(tree: ast.Module, name: str) -> Iterator[ast.Call]:
 def _constant(tree: ast.Module, name: str) -> str:
     value = _assigned(tree, name)[0]
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
-        raise ValueError(f"{name} is no text")
+        raise ValueError(f"{name} is not a text")
     return value.value
 
 

@@ -52,9 +52,9 @@ class StepwiseSettings:
             raise UsageError(f"step-by-step sampling has no setting {unknown[0]!r}", where=_WHERE)
         if len(steps) != 2 or steps[0] > steps[1]:
             raise UsageError(
-                f"{list(steps)} are no bounds of the number of steps",
+                f"{list(steps)} are not bounds of the number of steps",
                 where=f"{_WHERE}: steps",
-                fix="Write the fewest and the most, as in [2, 10].",
+                fix="Write the minimum and the maximum, as in [2, 10].",
             )
         released = _RELEASED if variant == "released" else {}
         return cls(**{**released, **changed, "steps": (steps[0], steps[1])})

@@ -59,7 +59,7 @@ class JuryCost:
         """Sum the runs."""
         spent = [each for run in open_runs(runs) for each in _of_run(run, options.get("task"))]
         if not spent:
-            raise RunError("no judge of solutions was asked", where=", ".join(runs), fix="Name runs of jury tasks.")
+            raise RunError("no judge of solutions was called", where=", ".join(runs), fix="Name runs of jury tasks.")
         rows = [row for each in spent for row in _rows(each, spent[0])]
         return finished("jury-cost", "What judging takes", (COLUMNS, rows), _NOTES, options)
 

@@ -40,7 +40,7 @@ def read_judged(runs: Sequence[Run], task: str | None = None) -> list[Judged]:
     found = [each for run in runs for each in _of_run(run, task)]
     if not found:
         raise RunError(
-            "holds no verdicts of a jury or another judge of solutions",
+            "contains no verdicts of a jury or another judge of solutions",
             where=", ".join(str(run.folder) for run in runs),
             fix="Name runs of jury, jury_zero_shot, macgyver_jury and the like.",
         )

@@ -87,7 +87,7 @@ def _add_label(by: dict[str, dict[Place, bool]], row: Mapping[str, Any], where: 
         raise DataError(f"has no {missing!r}", where=where, fix="A row has doc, criterion and label (1 or 0).")
     label = _WORDS.get(str(row["label"]).strip().casefold())
     if label is None:
-        raise DataError(f"{row['label']!r} is no label", where=where, fix="Write 1 or 0.")
+        raise DataError(f"{row['label']!r} is not a label", where=where, fix="Write 1 or 0.")
     place = Place(str(row["doc"]), str(row["criterion"]))
     name = str(row.get("annotator") or "labels")
     if by[name].setdefault(place, label) != label:
@@ -104,7 +104,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     except OSError as error:
         raise DataError(f"the labels cannot be read: {error.strerror}", where=str(file)) from error
     except ValueError as error:
-        raise DataError(f"a line is no JSON: {error}", where=str(file)) from error
+        raise DataError(f"a line is not JSON: {error}", where=str(file)) from error
 
 
 def _of_docs(run: Run) -> Iterator[tuple[Place, bool]]:

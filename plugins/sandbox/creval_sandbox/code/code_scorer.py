@@ -46,14 +46,14 @@ class Code:
             if not isinstance(fields.get(name), str):
                 return f"it has no text in the field {name!r}; it has {', '.join(fields)}"
         if self.setup is not None and not isinstance(fields.get(self.setup), str | list | None):
-            return f"its {self.setup!r} is no code"
+            return f"its {self.setup!r} is not code"
         given = fields.get(self.tests)
         texts = [given] if isinstance(given, str) else given
         if not isinstance(texts, list | tuple) or not texts or not all(isinstance(t, str) and t.strip() for t in texts):
             return f"it has no tests in the field {self.tests!r}: a text, or a list of texts"
         if self.language == "python":
             faulty = next((text for text in texts if parse_python(text) is None), None)
-            return None if faulty is None else f"its test {faulty[:60]!r} is no Python"
+            return None if faulty is None else f"its test {faulty[:60]!r} is not valid Python"
         faulty = next((text for text in texts if not re.search(r"\bmain\s*\(", text)), None)
         return None if faulty is None else f"its test {faulty[:60]!r} has no main()"
 

@@ -59,7 +59,7 @@ class Ended(NamedTuple):
             status, stop, *rest = _ENDED.unpack(packet)
             return cls(status, _STOPS[stop], *rest)
         except (struct.error, IndexError) as error:
-            raise ValueError(f"a packet is no ending: {error}") from None
+            raise ValueError(f"a packet is not an ending: {error}") from None
 
 
 def send(channel: socket, packet: bytes, descriptors: Sequence[int] = ()) -> None:

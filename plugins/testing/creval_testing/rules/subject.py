@@ -146,7 +146,7 @@ class Subject:
         except DataError as error:
             if self.is_remote(task):
                 raise NotExaminedError(
-                    "its data come from elsewhere and are not here",
+                    "its data are remote and not in the cache",
                     where=task.qualified,
                     fix=f"Fetch them once: creval prefetch {task.qualified}",
                 ) from error

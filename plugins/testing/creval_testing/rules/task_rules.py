@@ -190,7 +190,7 @@ def repeatable(subject: Subject, name: str) -> Iterator[str]:
     for what in ("questions", "answers", "scores"):
         if first[what] != second[what]:
             key = next(key for key in first[what] if first[what][key] != second[what].get(key))
-            yield f"the {what} of {key} differ between two runs by one seed: draw from `turn.random`, not from chance"
+            yield f"the {what} of {key} differ between two runs with one seed: draw random numbers from `turn.random`"
             return
 
 

@@ -64,7 +64,7 @@ def parse_ablation(text: str) -> AblationRequest:
     factor, colon, rest = text.partition(":")
     pairs = [re.split(r"\s*=\s*", part.strip(), maxsplit=1) for part in rest.split(",")]
     if not colon or not factor.strip() or any(len(pair) != 2 or "" in pair for pair in pairs):
-        raise UsageError(f"{text!r} is no ablation", fix=_FORM)
+        raise UsageError(f"{text!r} is not an ablation", fix=_FORM)
     levels = tuple((level, column) for level, column in pairs)
     if len(levels) < 2 or len({level for level, _ in levels}) < len(levels):
         raise UsageError(f"{text!r} needs two or more different levels", fix=_FORM)

@@ -19,7 +19,7 @@ INPUTS: tuple[FieldSpec, ...] = (
         "shipped",
         "string",
         "auto",
-        "Which of the paper's tables join in: auto, none, benchmarks, tests, all. auto: all without own data, else "
+        "Which of the paper's tables are used: auto, none, benchmarks, tests, all. auto: all without own data, else "
         "benchmarks.",
     ),
     FieldSpec("aliases", "path", None, "YAML: a model's name in the tables -> list of your names for it."),
@@ -82,7 +82,7 @@ def with_composites(table: ScoreTable, specs: Sequence[str]) -> tuple[ScoreTable
         columns = [part.strip() for part in parts.split("+")]
         if not equals or not name.strip() or "" in columns or len(columns) < 2:
             raise UsageError(
-                f"{spec!r} is no composite",
+                f"{spec!r} is not a composite",
                 fix="Write it as 'name=column+column', e.g. 'dat_overall=dat+dat[sbert]'.",
             )
         values = mean_z([table.column(column) for column in columns], columns)

@@ -31,10 +31,10 @@ def parse_nested(text: str) -> NestedRequest:
     """Parse `target ~ base + base | added + added`. Raises UsageError if malformed."""
     parts = re.split(r"[~|]", text)
     if len(parts) != 3 or text.find("~") > text.find("|"):
-        raise UsageError(f"{text!r} is no nested comparison", fix=_FORM)
+        raise UsageError(f"{text!r} is not a nested comparison", fix=_FORM)
     target, base, added = (tuple(name.strip() for name in part.split("+")) for part in parts)
     if len(target) != 1 or "" in (*target, *base, *added):
-        raise UsageError(f"{text!r} is no nested comparison", fix=_FORM)
+        raise UsageError(f"{text!r} is not a nested comparison", fix=_FORM)
     return NestedRequest(target[0], base, added)
 
 

@@ -44,7 +44,7 @@ class ValidityRequest:
         for one, other in (("tests", "benchmarks"), ("tests", "capabilities"), ("benchmarks", "capabilities")):
             both = sorted(set(getattr(self, one)) & set(getattr(self, other)))
             if both:
-                raise UsageError(f"{', '.join(both)} stand among the {one} and the {other}", fix="Name each once.")
+                raise UsageError(f"{', '.join(both)} are among both the {one} and the {other}", fix="Name each once.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class ValidityResult:
         for cell in self.cells:
             if (cell.test, cell.benchmark) == (test, benchmark):
                 return cell
-        raise UsageError(f"{test} against {benchmark} is not part of this analysis", fix="Ask for both.")
+        raise UsageError(f"{test} against {benchmark} is not part of this analysis", fix="Name both.")
 
 
 def analyse_validity(table: ScoreTable, request: ValidityRequest) -> ValidityResult:

@@ -30,7 +30,7 @@ class Frontier:
 
     def __post_init__(self) -> None:
         if not -1.0 <= self.coupling <= 1.0:
-            raise UsageError(f"a coupling of {self.coupling} is no correlation", fix="R lies between -1 and 1.")
+            raise UsageError(f"a coupling of {self.coupling} is not a correlation", fix="R lies between -1 and 1.")
 
     @property
     def free(self) -> float:
@@ -67,5 +67,5 @@ class Frontier:
     @staticmethod
     def _valid(v: float) -> float:
         if not -1.0 <= v <= 1.0:
-            raise UsageError(f"a validity of {v} is no correlation", fix="v lies between -1 and 1.")
+            raise UsageError(f"a validity of {v} is not a correlation", fix="v lies between -1 and 1.")
         return v

@@ -110,6 +110,6 @@ def _parse(text: str, where: str) -> dict[str, list[str]]:
         if not isinstance(canonical, str) or not isinstance(others, list):
             raise DataError(f"{canonical!r} needs a list of names", where=where, fix=f"{canonical}: [other name]")
         if not all(isinstance(other, str) for other in others):
-            raise DataError(f"{canonical!r} lists something that is no text", where=where, fix="Quote the names.")
+            raise DataError(f"{canonical!r} lists something that is not a text", where=where, fix="Quote the names.")
         entries[canonical] = list(others)
     return entries

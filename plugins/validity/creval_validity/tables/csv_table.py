@@ -71,7 +71,7 @@ def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> Sco
                 raise DataError(
                     f"model {model!r} occurs twice (first on line {lines[model]})",
                     where=f"{where}:{place.line}",
-                    fix="Keep one row per model; give another setting of it a name of its own.",
+                    fix="Keep one row per model; give another setting of it its own name.",
                 )
             cells[model] = _numbers(record, place)
             lines[model] = place.line
@@ -82,7 +82,7 @@ def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> Sco
     except csv.Error as error:
         raise DataError(f"is not a CSV table: {error}", where=f"{where}:{reader.line_num}") from error
     if not cells:
-        raise DataError("holds no models", where=where, fix="Write one row per model under the header.")
+        raise DataError("contains no models", where=where, fix="Write one row per model under the header.")
     numeric = [name for name in header if name not in _TEXT_COLUMNS]
     table = ScoreTable.from_cells(cells, numeric)
     return ScoreTable(table.models, table.columns, providers, dates)
@@ -111,7 +111,7 @@ def _record(header: Sequence[str], row: Sequence[str], place: _Place) -> dict[st
         raise DataError(
             f"has {len(row)} cells where the header has {len(header)}",
             where=f"{place.file}:{place.line}",
-            fix="Leave a gap as an empty cell; quote text that holds a comma.",
+            fix="Leave a gap as an empty cell; quote text that contains a comma.",
         )
     record = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
     if not record["model"]:
@@ -130,9 +130,9 @@ def _numbers(record: Mapping[str, str], place: _Place) -> dict[str, float]:
             value = math.inf
         if not math.isfinite(value):
             raise DataError(
-                f"{cell[:40]!r} in column {name!r} is no finite number",
+                f"{cell[:40]!r} in column {name!r} is not a finite number",
                 where=f"{place.file}:{place.line}",
-                fix="Write a number, or leave the cell empty where there is none.",
+                fix="Write a number, or leave the cell empty if there is none.",
             )
         numbers[name] = value
     return numbers
@@ -143,5 +143,5 @@ def _date(cell: str, place: _Place) -> date:
         return date.fromisoformat(cell)
     except ValueError as error:
         raise DataError(
-            f"{cell[:40]!r} in column 'date' is no date", where=f"{place.file}:{place.line}", fix="Write 2025-08-07."
+            f"{cell[:40]!r} in column 'date' is not a date", where=f"{place.file}:{place.line}", fix="Write 2025-08-07."
         ) from error

@@ -96,7 +96,7 @@ def _join(own: ScoreTable, shipped: ScoreTable, conflict: Conflict) -> ScoreTabl
     except DataError as error:
         raise DataError(
             f"{error.what}; the second is the paper's",
-            fix="Say which counts with --conflict mine or --conflict shipped, or rename your column.",
+            fix="Choose one with --conflict mine or --conflict shipped, or rename your column.",
         ) from error
 
 
@@ -167,8 +167,8 @@ def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
     if not tests or not benchmarks:
         what = "test" if not tests else "benchmark"
         raise UsageError(
-            f"the data hold no {what} column; columns: {', '.join(table.columns) or 'none'}",
-            fix=f"Name one with --{what}, or bring data that have one.",
+            f"the data have no {what} column; columns: {', '.join(table.columns) or 'none'}",
+            fix=f"Name one with --{what}, or add data that have one.",
         )
     used = {*tests, *benchmarks, *asked.capabilities}
     side = set(assembled.side_columns)
@@ -184,8 +184,8 @@ def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str
     found = asked or tuple(name for name in names_of("benchmark") if name in table.columns and table.count(name))
     if not found:
         raise UsageError(
-            f"the data hold no benchmark column; columns: {', '.join(table.columns) or 'none'}",
-            fix="Name one with --benchmark, or bring data that have one.",
+            f"the data have no benchmark column; columns: {', '.join(table.columns) or 'none'}",
+            fix="Name one with --benchmark, or add data that have one.",
         )
     return found
 

@@ -76,7 +76,7 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
         found = list(_scores(run, names))
         notes += _incomplete(folder, results)
         if not found:
-            notes.append(f"{folder} holds no metric with a value")
+            notes.append(f"{folder} contains no metric with a value")
         scores += found
     notes += _same_task(scores, mixed_tasks)
     cells: dict[str, dict[str, float]] = {}
@@ -84,7 +84,7 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
         cells.setdefault(model, {})[column] = _single_value(model, column, same, repeated)
     if not cells:
         fix = "Name runs with scores; creval report RUN shows what is there."
-        raise RunError("the runs hold no metric with a value", where=str(folders[0]), fix=fix)
+        raise RunError("the runs contain no metric with a value", where=str(folders[0]), fix=fix)
     primary = dict.fromkeys(score.column for score in scores if score.primary)
     return RunScores(ScoreTable.from_cells(cells), tuple(primary), tuple(notes))
 
@@ -127,7 +127,7 @@ def _on_shipped_scale(column: str, value: float) -> float:
 def _incomplete(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
     """Yield notes if a run is incomplete, or if samples failed for reasons other than the model's answer."""
     if results.get("status") != "done":
-        yield f"{folder} did not come to its end ({results.get('status')})"
+        yield f"{folder} did not finish ({results.get('status')})"
     for task in results["tasks"]:
         counts = task["counts"]
         lost = int(counts["errored"]) + int(counts["skipped"])
@@ -151,7 +151,7 @@ def _single_value(model: str, column: str, same: Sequence[_Score], repeated: Rep
     raise DataError(
         f"{model} has {len(same)} values of {column}",
         where=where,
-        fix="Say what counts with --repeated mean or --repeated last, or name one of the runs.",
+        fix="Choose with --repeated mean or --repeated last, or name one of the runs.",
     )
 
 

@@ -46,7 +46,7 @@ class CreateStrategies:
                         rows.append((model, base, strategy, *_beside(plain, tasks[f"{base}_{strategy}"], rules)))
         if not rows:
             raise DataError(
-                "the runs hold no strategy in addition to its base prompt",
+                "the runs contain no strategy in addition to its base prompt",
                 fix="Make them: creval --tasks create_strategies --model MODEL",
             )
         columns = ("model", "base", "strategy", "s base", "s", "difference", "low", "high", "queries", "paths ratio")

@@ -50,7 +50,7 @@ class CreateDistances:
                 after = float(transformed(x, rules.over_one).mean())
                 rows.append((model, task, len(x), float(x.mean()), *quarters, float((x > _KNEE).mean()), after))
         if not rows:
-            raise DataError("no set has two paths that count", fix="Name runs whose sets hold several paths.")
+            raise DataError("no set has two paths that count", fix="Name runs whose sets contain several paths.")
         notes = ["Pairs of different paths that count in one set; x: cosine distance, g(x): Eq. 9."]
         found = Found("create-distances", "CREATE, Figure 6", _COLUMNS, rows, notes, drawing=_panels(raw, rules))
         return finish(found, options)

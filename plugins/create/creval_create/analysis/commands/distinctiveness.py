@@ -57,7 +57,7 @@ class CreateDistinctiveness:
             FieldSpec("own", "string", "run", "Left out of the population: its own run, or (others) only itself."),
             FieldSpec("strength", "integer", 3, "Minimum strength of a path."),
             FieldSpec("queries", "integer", 300, "Maximum number of queries, drawn with --seed.", minimum=1),
-            FieldSpec("query", "string", None, "List the single paths of this query, with their nearest (Table 7)."),
+            FieldSpec("query", "string", None, "List the paths of this query with their nearest paths (Table 7)."),
             FieldSpec("seed", "integer", 0, "Seed of the draw.", minimum=0),
             FieldSpec("near", "number", 0.1, "A path within this distance is the same one, found by its model too."),
             FieldSpec("offline", "boolean", True, "Do not use the network."),

@@ -54,7 +54,7 @@ class CreateTrace:
         models = ", ".join(str(given["role"][i]) for i in range(len(given["role"])))
         notes = [
             f"Means over traces; {models}. Relations and entities by Prompt G.1, triples by a prompt of our own. "
-            "unread: the extractor failed or gave nothing readable, and the trace is left out."
+            "unread: the extractor failed or returned nothing readable, and the trace is left out."
         ]
         return finish(Found("create-trace", "CREATE, Table 16", _COLUMNS, rows, notes), options)
 

@@ -50,7 +50,7 @@ def export_every_eval_ever(run: Run, folder: Path, about: About, *, samples: boo
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         written.append(write_text(folder / place / f"{name}.json", text))
     if not written:
-        raise UsageError("no metric of the run has a number and a side that is better", where=str(run.folder))
+        raise UsageError("no metric of the run has a number and a better direction", where=str(run.folder))
     return written
 
 

@@ -51,7 +51,7 @@ class GraphAnalysis:
         files: list[Path] = []
         if options.get("output"):
             files = _write(found, Path(str(options["output"])), seed, not options.get("no_plots"))
-        notes = [f"Truths are joined where one {join} rules out both. Modularity: Eq. 5, unweighted."]
+        notes = [f"Truths are joined if one {join} rules out both. Modularity: Eq. 5, unweighted."]
         if runs:
             notes.append("Domain graphs come from the domains alone: the runs were not used.")
         return AnalysisOutput(

@@ -57,7 +57,7 @@ def _docs_of_tasks(names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     with Workbench() as bench:
         for task, doc in bench.docs(names):
             if not is_game(doc.fields):
-                raise UsageError(f"{task!r} is no task of KUMO", where="--task", fix="For example: kumo_easy")
+                raise UsageError(f"{task!r} is not a task of KUMO", where="--task", fix="For example: kumo_easy")
             yield doc.fields
 
 

@@ -50,7 +50,7 @@ class StructureAnalysis:
             if not options.get("no_plots"):
                 files += _plot(found, folder / "structure")
         notes = [
-            "A game is solved where more than half of its tries succeeded. Few games a structure make V large and p "
+            "A game is solved if more than half of its tries succeeded. Few games per structure make V large and p "
             "rough: compare V with V by chance, and read the permutation p-value."
         ]
         notes += [f"{model}, {level}: {one.reason}" for (model, level), one in found.items() if one.reason]
