@@ -30,15 +30,15 @@ def runs(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any
 
     head, slash, start = incomplete.rpartition("/")
     folders = [Path(f"{head}{slash}" or "."), *([Path("runs")] if not incomplete else [])]
-    found: list[Any] = []
+    items: list[Any] = []
     for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())):
         if not path.name.startswith(start) or (path.name.startswith(".") and not start):
             continue
         if (path / "run.json").is_file():
-            found.append(_item(str(path), "a run"))
+            items.append(_item(str(path), "a run"))
         elif path.is_dir():
-            found.append(_item(f"{path}/", None))
-    return found
+            items.append(_item(f"{path}/", None))
+    return items
 
 
 def models(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any]:

@@ -59,19 +59,19 @@ def import_command(target: str) -> click.Command:
     return command
 
 
-def missing_distribution(part: str, distribution: str) -> MissingPartError:
+def missing_distribution(feature: str, distribution: str) -> MissingPartError:
     """Return the error for a feature whose distribution is not installed."""
-    return MissingPartError(f"{part} needs {distribution}, which is not installed: pip install {distribution}")
+    return MissingPartError(f"{feature} needs {distribution}, which is not installed: pip install {distribution}")
 
 
-def import_installed(target: str, distribution: str, part: str) -> Any:
+def import_installed(target: str, distribution: str, feature: str) -> Any:
     """Import `module:attribute` of another distribution. Raises MissingPartError if that is not installed.
 
-    `part` names the feature that needs it, for the message.
+    `feature` is what needs it, for the message.
     """
     module, _, attribute = target.partition(":")
     if importlib.util.find_spec(module.partition(".")[0]) is None:
-        raise missing_distribution(part, distribution)
+        raise missing_distribution(feature, distribution)
     return getattr(importlib.import_module(module), attribute)
 
 
@@ -95,9 +95,9 @@ def rare_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*names, cls=_RareOption, **settings)
 
 
-def show_all_options(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+def show_all_options(ctx: click.Context, _: click.Parameter, requested: bool) -> None:
     """Print the help with rare options and exit: the callback of `--help-all`."""
-    if wanted and not ctx.resilient_parsing:
+    if requested and not ctx.resilient_parsing:
         ctx.meta[_HELP_ALL] = True
         click.echo(ctx.get_help())
         ctx.exit()

@@ -34,15 +34,15 @@ _INSTEAD = {
 }
 
 
-def conditions_of(given: Mapping[str, Any], own: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the conditions of the command line: its `--condition`s (`own`), and those of lm-eval's options.
+def conditions_of(options: Mapping[str, Any], conditions: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the conditions of the command line: its `--condition`s (`conditions`), and those of lm-eval's options.
 
     Raises click.UsageError if both set the same.
     """
-    theirs = {name: [given[name]] for name in CONDITIONS if given.get(name) is not None}
-    for name in theirs.keys() & own.keys():
+    lm_eval_conditions = {name: [options[name]] for name in CONDITIONS if options.get(name) is not None}
+    for name in lm_eval_conditions.keys() & conditions.keys():
         raise click.UsageError(f"--{name.replace('_', '-')} and --condition {name}: state it once")
-    return {**own, **theirs}
+    return {**conditions, **lm_eval_conditions}
 
 
 def instead_of(option: str) -> str | None:

@@ -32,9 +32,9 @@ SIGNALLED = 128
 
 def main() -> None:
     """Run the command line of this process and exit."""
-    ending = ProcessEnd()
+    process_end = ProcessEnd()
     if is_program():
-        ending.register()
+        process_end.register()
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -48,7 +48,7 @@ def main() -> None:
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)
-    ending.code = code
+    process_end.code = code
     sys.exit(code)
 
 
@@ -80,11 +80,11 @@ def invoke(arguments: Sequence[str]) -> int:
         click.echo("interrupted", err=True)
         return exit_code()
     except BrokenPipeError:
-        return _reader_gone()
+        return _handle_closed_output()
     except SystemExit:
         if not type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click's exit code for the same error
             raise
-        return _reader_gone()
+        return _handle_closed_output()
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             _complain("too many files are open\nRaise the limit (ulimit -n 4096), or lower --concurrency.")
@@ -118,7 +118,7 @@ def _show_unknown(error: click.NoSuchOption) -> None:
     (error if instead is None else click.UsageError(instead, error.ctx)).show()
 
 
-def _reader_gone() -> int:
+def _handle_closed_output() -> int:
     """Handle a closed output (head, less), which is not an error."""
     sys.stderr.close()
     return 0

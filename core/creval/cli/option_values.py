@@ -73,14 +73,14 @@ class RunPath(FilePath):
         return found[0]
 
 
-def expand(_: click.Context, __: click.Parameter, given: Sequence[Path]) -> list[Path]:
+def expand(_: click.Context, __: click.Parameter, paths: Sequence[Path]) -> list[Path]:
     """Return the runs that an argument names. Unfinished runs of a sweep are left out, with a message."""
     from creval.runs.sweep_folder import expand_runs
 
-    found, unfinished = expand_runs(given)
+    finished, unfinished = expand_runs(paths)
     for run in unfinished:
         click.echo(visible(f"left out: {run} (it has no results)"), err=True)
-    return found
+    return finished
 
 
 def runs_argument() -> Callable[[_Command], _Command]:
@@ -107,15 +107,15 @@ def comma_list(values: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(word for word in words if word))
 
 
-def consents_of(given: Mapping[str, Any]) -> Consents:
+def consents_of(options: Mapping[str, Any]) -> Consents:
     """Return the consents among the given options."""
-    return {"allow_code_execution": given["allow_code_execution"], "trust_remote_code": given["trust_remote_code"]}
+    return {"allow_code_execution": options["allow_code_execution"], "trust_remote_code": options["trust_remote_code"]}
 
 
-def executor_of(given: MutableMapping[str, Any]) -> dict[str, Any]:
+def executor_of(options: MutableMapping[str, Any]) -> dict[str, Any]:
     """Remove executor and executor options from the given options, and return those that are set."""
-    named, options = given.pop("executor"), texts(given.pop("executor_option"), "--executor-option")
-    return {"executor": named, "executor_options": options if named or options else None}
+    executor, executor_options = options.pop("executor"), texts(options.pop("executor_option"), "--executor-option")
+    return {"executor": executor, "executor_options": executor_options if executor or executor_options else None}
 
 
 def texts(values: Sequence[str], option: str) -> dict[str, str]:
@@ -141,11 +141,11 @@ def paths(values: Sequence[str], option: str) -> dict[str, Path]:
     """Read NAME=FILE pairs; each file must exist."""
     from pathlib import Path
 
-    found = {name: Path(text) for name, text in texts(values, option).items()}
-    for name, path in found.items():
+    files = {name: Path(text) for name, text in texts(values, option).items()}
+    for name, path in files.items():
         if not path.exists():
             raise click.UsageError(f"{option} {name}: there is no file {path}")
-    return found
+    return files
 
 
 def settings(values: Sequence[str], option: str) -> dict[str, Any]:
@@ -153,19 +153,19 @@ def settings(values: Sequence[str], option: str) -> dict[str, Any]:
 
     `extra.NAME=VALUE` sets the member NAME of `extra`.
     """
-    found: dict[str, Any] = {}
+    parsed_settings: dict[str, Any] = {}
     for name, text in texts(values, option).items():
         value = _value(name, text, option)
         if name.startswith("extra.") and len(name) > len("extra."):
-            inner = found.setdefault("extra", {})
+            inner = parsed_settings.setdefault("extra", {})
             if not isinstance(inner, dict) or name[len("extra.") :] in inner:
                 raise click.UsageError(f"{option} {name} is given twice; keep one of them")
             inner[name[len("extra.") :]] = value
-        elif name == "extra" and "extra" in found:
+        elif name == "extra" and "extra" in parsed_settings:
             raise click.UsageError(f"{option} extra and extra.NAME are both given; use one of the two forms")
         else:
-            found[name] = value
-    return found
+            parsed_settings[name] = value
+    return parsed_settings
 
 
 def _value(name: str, text: str, option: str) -> Any:

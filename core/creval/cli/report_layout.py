@@ -25,10 +25,10 @@ _BESIDE = 3
 """The most runs that have a column each; more runs are rows."""
 
 
-def layout_of(asked: Literal["auto"] | Layout, runs: int) -> Layout:
+def layout_of(layout: Literal["auto"] | Layout, runs: int) -> Layout:
     """Return the layout for so many runs. Without creval-compare each run has a table of its own."""
-    if asked != "auto":
-        return asked
+    if layout != "auto":
+        return layout
     if runs == 1 or find_spec("creval_compare") is None:
         return "each"
     return "runs" if runs <= _BESIDE else "models"
@@ -74,15 +74,15 @@ def lay_out(
     """
     layout = layout_of(asked, len(results))
     choice = (choice or MetricChoice())._replace(overall=layout == "models")
-    shown, hidden = chosen(results, choice)
+    results_shown, hidden = chosen(results, choice)
     notes = hidden_notes(hidden, choice)
     if layout == "each":
-        return LaidOut(shown, baselines, notes)
-    together = import_installed(
+        return LaidOut(results_shown, baselines, notes)
+    lay_out_together = import_installed(
         f"creval_compare.report_layout:lay_out_{layout}", "creval-compare", f"`creval report --layout {layout}`"
     )
-    laid: LaidOut = together(LaidOut(shown, baselines, notes), error, groups)
-    return laid
+    laid_out: LaidOut = lay_out_together(LaidOut(results_shown, baselines, notes), error, groups)
+    return laid_out
 
 
 def hidden_notes(hidden: int, choice: MetricChoice) -> list[str]:

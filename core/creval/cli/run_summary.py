@@ -79,7 +79,7 @@ def last_words(finished: Finished, allowed_error_share: float) -> int:
 
 def _complain(result: RunResult, share: float) -> None:
     faulty = [task for task in result.results["tasks"] if task["first_errors"]]
-    partly = any(_counted_in(task) for task in faulty)
+    partly = any(_less_affected_metrics(task) for task in faulty)
     where = "each counts in the metrics whose scores it has" if partly else "they count in no metric"
     click.echo(f"{share:.1%} of the samples ended as errored; {where}.", err=True)
     for task in faulty:
@@ -93,7 +93,7 @@ def _complain(result: RunResult, share: float) -> None:
     click.echo(f"  Retry them with: {resume_command(result.folder)}", err=True)
 
 
-def _counted_in(task: Mapping[str, Any]) -> list[str]:
+def _less_affected_metrics(task: Mapping[str, Any]) -> list[str]:
     """Yield the metrics in which fewer samples errored than in the task as a whole."""
     groups = count_groups(task)
     return [name for counts, names in groups if counts["errored"] < task["counts"]["errored"] for name in names]
@@ -101,14 +101,14 @@ def _counted_in(task: Mapping[str, Any]) -> list[str]:
 
 def _missing_counts(task: Mapping[str, Any]) -> str:
     """Return in which metrics errored samples are missing, if not in all."""
-    if not _counted_in(task):
+    if not _less_affected_metrics(task):
         return ""
-    said = [
+    missing = [
         f"{counts['errored']} missing from {listed_names(names)}"
         for counts, names in count_groups(task)
         if counts["errored"]
     ]
-    return f" ({'; '.join(said) or 'missing from no metric'})"
+    return f" ({'; '.join(missing) or 'missing from no metric'})"
 
 
 def _samples(count: int) -> str:
@@ -182,38 +182,41 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
     notes: dict[tuple[str, ...], None] = {(fault,): None for fault in found.faults}
     folder = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
     for result in results:
-        bare, elsewhere = [], defaultdict[tuple[str, ...], list[Mapping[str, Any]]](list)
+        without_baselines, elsewhere = [], defaultdict[tuple[str, ...], list[Mapping[str, Any]]](list)
         for task in result.results["tasks"]:
-            others = found.elsewhere(task)
-            if others:
-                elsewhere[tuple(others)].append(task)
+            other_baselines = found.elsewhere(task)
+            if other_baselines:
+                elsewhere[tuple(other_baselines)].append(task)
             elif not found.known(task):
-                bare.append(task)
-        for which, tasks in elsewhere.items():
-            is_, it_is = ("are", "they are") if len(which) > 1 else ("is", "it is")
+                without_baselines.append(task)
+        for baselines, tasks in elsewhere.items():
+            is_, it_is = ("are", "they are") if len(baselines) > 1 else ("is", "it is")
             names = ", ".join(task["task"] for task in tasks)
-            what = f"{' and '.join(which)} of {names} {is_} for other docs or settings"
-            head = f"In {folder} the {what}, so {it_is} not shown. For the same docs and settings:"
-            notes[head, *_commands(result, tasks, which, folder)] = None
-        if absent and bare:
-            names = ", ".join(sorted({task["task"] for task in bare}))
+            subject = f"{' and '.join(baselines)} of {names} {is_} for other docs or settings"
+            head = f"In {folder} the {subject}, so {it_is} not shown. For the same docs and settings:"
+            notes[head, *_commands(result, tasks, baselines, folder)] = None
+        if absent and without_baselines:
+            names = ", ".join(sorted({task["task"] for task in without_baselines}))
             head = f"No floor or ceiling of {names} was found among the runs in {folder}. If a task has them:"
-            notes[head, *_commands(result, bare, _BOTH, folder)] = None
+            notes[head, *_commands(result, without_baselines, _BOTH, folder)] = None
     return [visible(line) for note in notes for line in note]
 
 
-def _commands(result: RunResult, tasks: Sequence[Mapping[str, Any]], which: Sequence[str], folder: Path) -> list[str]:
+def _commands(
+    result: RunResult, tasks: Sequence[Mapping[str, Any]], baselines: Sequence[str], folder: Path
+) -> list[str]:
     """Return the commands that run baselines of `tasks` into `folder`, as far as the run's options are known."""
     try:
         manifest = RunFolder.open(result.folder).read_manifest()
     except RunError:  # only results, without the rest of the run
-        return [f"  make them with the options of the run and --model baseline/{each}" for each in which]
+        return [f"  make them with the options of the run and --model baseline/{baseline}" for baseline in baselines]
     words = ["creval", "--tasks", ",".join(_names(manifest, tasks)), *_options(manifest)]
-    mark = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:6]
+    digest = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:6]
     name = "+".join(task["task"] for task in tasks)[:60]
+    outputs = [(baseline, str(folder / f"{name}-{baseline}-{digest}")) for baseline in baselines]
     return [
-        f"  {shlex.join([*words, '--model', f'baseline/{each}', '--output', str(folder / f'{name}-{each}-{mark}')])}"
-        for each in which
+        f"  {shlex.join([*words, '--model', f'baseline/{baseline}', '--output', output])}"
+        for baseline, output in outputs
     ]
 
 
@@ -227,17 +230,17 @@ def _names(manifest: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> S
 
 def _options(manifest: Mapping[str, Any]) -> list[str]:
     """Return the options that affect docs, repeats and resources, as the user gave them."""
-    given = {name: value for name, value in manifest["options"].items() if manifest["origins"][name] == "user"}
+    user_options = {name: value for name, value in manifest["options"].items() if manifest["origins"][name] == "user"}
     words: list[str] = []
     for name in ("limit", "shard", "repeats", "seed"):
-        if name in given:
-            words += [f"--{name}", str(given[name])]
-    prompts = {name: given[name] for name in ("few_shot", "system") if name in given}
-    for pair in setting_words(given.get("generation", {}), given.get("conditions", {}), prompts):
+        if name in user_options:
+            words += [f"--{name}", str(user_options[name])]
+    prompts = {name: user_options[name] for name in ("few_shot", "system") if name in user_options}
+    for pair in setting_words(user_options.get("generation", {}), user_options.get("conditions", {}), prompts):
         words += pair
     for name, option in (("data", "--data"), ("resources", "--resource"), ("roles", "--role")):
-        for key, value in given.get(name, {}).items():
+        for key, value in user_options.get(name, {}).items():
             words += [option, f"{key}={value}"]
-    for doc in given.get("docs", ()):
+    for doc in user_options.get("docs", ()):
         words += ["--sample-id", doc]
-    return words + [f"--{name.replace('_', '-')}" for name in ("offline", *CONSENTS) if name in given]
+    return words + [f"--{name.replace('_', '-')}" for name in ("offline", *CONSENTS) if name in user_options]

@@ -25,24 +25,24 @@ def plugins(components: bool, as_json: bool) -> None:
     """List plugins with version, tasks, commands and components, and failed ones with the cause."""
     from creval.plugins.loader import load_plugins
 
-    loaded = load_plugins()
-    records = _records(loaded)
-    failures = [{"name": f.name, "distribution": f.distribution, "error": f.error} for f in loaded.failures]
+    installed = load_plugins()
+    records = _records(installed)
+    failures = [{"name": f.name, "distribution": f.distribution, "error": f.error} for f in installed.failures]
     if as_json:
         click.echo(json.dumps({"plugins": records, "failures": failures}, indent=2))
         return
-    every = loaded.registry.all()
+    every = installed.registry.all()
     for record in records:
         _show(record, [c for c in every if c.plugin == record["name"]] if components else [])
     for failure in failures:
         click.echo(visible(f"{failure['name']} ({failure['distribution']}): FAILED: {failure['error']}"))
 
 
-def _records(loaded: Plugins) -> list[dict[str, Any]]:
+def _records(installed: Plugins) -> list[dict[str, Any]]:
     from creval.tasks.index import TaskIndex
 
-    headers = TaskIndex(loaded).headers()
-    every = loaded.registry.all()
+    headers = TaskIndex(installed).headers()
+    every = installed.registry.all()
     return [
         {
             "name": info.name,
@@ -50,17 +50,17 @@ def _records(loaded: Plugins) -> list[dict[str, Any]]:
             "distribution": info.distribution,
             "tasks": [h.name for h in headers if h.plugin == info.name and h.kind == "task"],
             "suites": [h.name for h in headers if h.plugin == info.name and h.kind == "suite"],
-            "commands": [f"creval {info.name} {name}" for name in sorted(loaded.commands.get(info.name, ()))],
+            "commands": [f"creval {info.name} {name}" for name in sorted(installed.commands.get(info.name, ()))],
             "components": [f"{c.kind} {c.name}" for c in every if c.plugin == info.name],
-            "observes": info.name in loaded.hooks.observers,
+            "observes": info.name in installed.hooks.observers,
         }
-        for info in loaded.infos
+        for info in installed.infos
     ]
 
 
 def _show(record: Mapping[str, Any], components: Sequence[Component]) -> None:
-    parts = ("task", "suite", "command", "component")
-    stated = [counted(len(record[f"{part}s"]), f"{part}s") for part in parts if record[f"{part}s"]]
+    counted_kinds = ("task", "suite", "command", "component")
+    stated = [counted(len(record[f"{part}s"]), f"{part}s") for part in counted_kinds if record[f"{part}s"]]
     counts = ", ".join([*stated, *(["observes runs"] if record["observes"] else [])])
     click.echo(visible(f"{record['name']} {record['version']} ({record['distribution']}): {counts or 'nothing'}"))
     for part in ("tasks", "suites", "commands"):

@@ -46,7 +46,9 @@ _OWN = ("generation_overrides", "condition_overrides", "prompt_overrides", "repl
 @click.option("--no-groups", is_flag=True, help="With --layout models: do not test which models differ.")
 @format_options
 @click.pass_context
-def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, **more: Any) -> None:
+def report(
+    ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, **options: Any
+) -> None:
     """Print the results of RUNS: primary metrics with counts by status, floor and ceiling.
 
     --json and --csv have a row per run and metric, with all metrics unless you choose some. --markdown and --latex
@@ -78,21 +80,24 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
     if not results:
         raise faults[0]
     folder = baselines or runs[0].absolute().parent
-    found = find_baselines(folder)
-    form = more["form"]
+    known_baselines = find_baselines(folder)
+    form = options["form"]
     if form in ("json", "csv"):
-        every = more["every"] or not more["metrics"]
+        every = options["every"] or not options["metrics"]
         click.echo(
-            _data(form, chosen(results, MetricChoice(more["tasks"], more["metrics"], every))[0], found), nl=False
+            _data(form, chosen(results, MetricChoice(options["tasks"], options["metrics"], every))[0], known_baselines),
+            nl=False,
         )
     else:
-        choice = MetricChoice(more["tasks"], more["metrics"], more["every"])
-        laid = lay_out(results, found, more["layout"], choice, more["error"], not more["no_groups"])
+        choice = MetricChoice(options["tasks"], options["metrics"], options["every"])
+        laid_out = lay_out(
+            results, known_baselines, options["layout"], choice, options["error"], not options["no_groups"]
+        )
         if form is not None:
-            click.echo(laid.text(form), nl=False)
+            click.echo(laid_out.text(form), nl=False)
         else:
-            laid.print()
-            for line in baseline_notes(laid.results, found, folder):
+            laid_out.print()
+            for line in baseline_notes(laid_out.results, known_baselines, folder):
                 click.echo(line, err=True)
     for warning in warnings_of(results):
         click.echo(visible(warning), err=True)
@@ -101,18 +106,18 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
     ctx.exit(UsageError.exit_code if faults else 0)
 
 
-def _data(form: str, results: Sequence[RunResult], found: Baselines) -> str:
+def _data(form: str, results: Sequence[RunResult], baselines: Baselines) -> str:
     from creval.escape import json_text
     from creval.report.output_files import FORMATS
 
-    rows = list(_rows(results, found))
+    rows = list(_rows(results, baselines))
     if form == "json":
         return json_text(rows) + "\n"
     columns = list(dict.fromkeys(name for row in rows for name in row if name not in _OWN))
     return FORMATS[form](columns, [[row.get(name) for name in columns] for row in rows])
 
 
-def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:
+def _rows(results: Sequence[RunResult], baselines: Baselines) -> Iterator[dict[str, Any]]:
     """Yield one flat row per metric, with its run, floor, ceiling, and the settings that the user changed.
 
     If another plugin has a task of the same name, the plugin's name is added: `local/rat`.
@@ -123,8 +128,8 @@ def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, 
     for result in results:
         metrics = [(task, metric) for task in result.results["tasks"] for metric in task["metrics"]]
         for row, (task, metric) in zip(result.to_rows(), metrics, strict=True):
-            beside = {which: found.beside(task, metric, which) for which in ("floor", "ceiling")}
-            own = {name: task.get(name) for name in _OWN}
-            named = row.pop("qualified")
-            task_name = {"task": named} if task["task"] in shared else {}
-            yield {"run": str(result.folder), **row, **task_name, **beside, **own}
+            baseline_values = {which: baselines.beside(task, metric, which) for which in ("floor", "ceiling")}
+            context = {name: task.get(name) for name in _OWN}
+            qualified_name = row.pop("qualified")
+            task_name = {"task": qualified_name} if task["task"] in shared else {}
+            yield {"run": str(result.folder), **row, **task_name, **baseline_values, **context}

@@ -22,7 +22,7 @@ __all__ = ["resume"]
 @click.option("--base-url", metavar="URL", help="The run's URL, if it was not stored because it contains a secret.")
 @options_of_a_run_again
 @click.pass_context
-def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
+def resume(ctx: click.Context, /, run: Path, **options_given: Any) -> None:
     """Resume RUN: run only the samples that are missing or errored, then score."""
     from creval.cli.run_summary import ending
     from creval.cli.signals import fix_shown
@@ -30,15 +30,15 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     from creval.engine.run import resume as go_on
     from creval.runs.folder import RunFolder
 
-    given |= executor_of(given)
+    options_given |= executor_of(options_given)
     target = RunFolder.open(run).read_manifest()["roles"]["target"]
     if target.startswith("human/"):
         from creval.cli.lazy_group import import_installed
 
         play = import_installed("creval_people.playing:play_again", "creval-people", target)
-        ctx.exit(play(run, resuming=given))
+        ctx.exit(play(run, resuming=options_given))
     with fix_shown(), watch() as observer:
-        finished = go_on(run, observer, **given)
+        finished = go_on(run, observer, **options_given)
     if finished.budget is None and not observer.statuses:
         click.echo("No sample was missing: the model was not called.", err=True)
     options = RunFolder.open(run).read_manifest()["options"]

@@ -49,7 +49,7 @@ def score(
     resource: Sequence[str],
     role: Sequence[str],
     reuse: Sequence[Path],
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Score the saved answers of RUN again with the current tasks, without calling the target model.
 
@@ -64,8 +64,8 @@ def score(
     from creval.engine.run import rescore
     from creval.engine.run_options import Rescoring
 
-    given |= executor_of(given)
-    how = Rescoring(texts(resource, "--resource"), read_roles(role), reuse=tuple(reuse), **given)
+    options |= executor_of(options)
+    rescoring = Rescoring(texts(resource, "--resource"), read_roles(role), reuse=tuple(reuse), **options)
     with fix_shown(), watch() as observer:
-        finished = rescore(run, how, observer)
+        finished = rescore(run, rescoring, observer)
     ctx.exit(ending(finished, 1.0))

@@ -59,7 +59,7 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
         return
     rows = [_row(header) for header in headers] if every else _family_rows(headers)
     rows += [(task.name, "", task.kind, plugin, "", task.title) for plugin, task in collected]
-    rows += [row for row in _collection_rows(index.collections) if _fits(" ".join(row), words)]
+    rows += [row for row in _collection_rows(index.collections) if _contains_a_word(" ".join(row), words)]
     head = ("NAME", "VERSION", "KIND", "PLUGIN", "VARIANTS", "TITLE")
     with_variants = any(row[4] for row in rows)
     _print_columns(*([row if with_variants else (*row[:4], row[5]) for row in part] for part in ([head], rows)))
@@ -84,33 +84,33 @@ def _row(header: TaskHeader, variants: str = "") -> Row:
 def _family_rows(headers: Sequence[TaskHeader]) -> list[Row]:
     """Return a row for each task, suite and family; variants have their own rows if not all of a family is listed."""
     listed = Counter(header.file for header in headers if header.variant is not None)
-    shown = {header.file for header in headers if header.family is not None and header.variant is None}
+    files_with_row = {header.file for header in headers if header.family is not None and header.variant is None}
     rows = []
     for header in headers:
         family = header.family
-        if family is None or (header.variant is not None and header.file not in shown and family.whole):
+        if family is None or (header.variant is not None and header.file not in files_with_row and family.whole):
             rows.append(_row(header))
         elif header.variant is None:
             rows.append(_row(header, _count(family.size)))
-        elif header.file in shown:
+        elif header.file in files_with_row:
             continue
         elif listed[header.file] < family.size:
             rows.append(_row(header))
         else:  # a family without a task of its name is listed in place of its first variant
-            shown.add(header.file)
+            files_with_row.add(header.file)
             rows.append((family.name, family.version, "family", header.plugin, _count(family.size), family.title))
-    return list(_once(rows))
+    return list(_without_duplicates(rows))
 
 
-def _once(rows: Sequence[Row]) -> Iterator[Row]:
+def _without_duplicates(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield each name of a plugin once; a family with the name of a suite or task only adds its number of variants."""
     families = {(row[0], row[3]): row for row in rows if row[2] == "family"}
-    others = {(row[0], row[3]) for row in rows if row[2] != "family"}
+    other_keys = {(row[0], row[3]) for row in rows if row[2] != "family"}
     for row in rows:
         key = row[0], row[3]
         if row[2] != "family" and key in families:
             yield (*row[:4], families[key][4], row[5])
-        elif row[2] != "family" or key not in others:
+        elif row[2] != "family" or key not in other_keys:
             yield row
 
 
@@ -132,10 +132,10 @@ def _collected_record(plugin: str, task: CollectedTask) -> dict[str, object]:
 
 def _matches(header: TaskHeader, words: Sequence[str]) -> bool:
     named = any(fnmatchcase(header.qualified if "/" in word else header.name, word) for word in words)
-    return named or _fits(" ".join((header.name, header.plugin, header.title, *header.measures)), words)
+    return named or _contains_a_word(" ".join((header.name, header.plugin, header.title, *header.measures)), words)
 
 
-def _fits(text: str, words: Sequence[str]) -> bool:
+def _contains_a_word(text: str, words: Sequence[str]) -> bool:
     return not words or any(word.lower() in text.lower() for word in words)
 
 
@@ -186,19 +186,19 @@ def show(ctx: click.Context, task: str, resolved: bool, eval_yaml: bool) -> None
         click.echo(visible(f"{task} is a family of tasks without a task of that name"))
         _show_variants(members)
         return
-    found = index.load(task)
+    loaded_task = index.load(task)
     if eval_yaml:
-        ctx.exit(_show_hub_form(found))
+        ctx.exit(_show_hub_form(loaded_task))
     if resolved:
-        click.echo(_yaml(dict(found.resolved)))
+        click.echo(_yaml(dict(loaded_task.resolved)))
         click.echo("# where each value came from")
-        for path, origin in found.origins.items():
+        for path, origin in loaded_task.origins.items():
             click.echo(visible(f"#   {path}: {origin}"))
         return
-    click.echo(visible(f"{found.qualified} {found.version}: {found.title}"))
-    if found.description:
-        click.echo(visible(f"\n{found.description.strip()}\n"))
-    for name, value in _facts(found):
+    click.echo(visible(f"{loaded_task.qualified} {loaded_task.version}: {loaded_task.title}"))
+    if loaded_task.description:
+        click.echo(visible(f"\n{loaded_task.description.strip()}\n"))
+    for name, value in _facts(loaded_task):
         if "\n" in value:
             click.echo(visible("\n".join([f"{name}:", *(f"  {line}" for line in value.splitlines())])))
         elif value:
@@ -250,16 +250,16 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
     yield "baselines", ", ".join(f"{name}: {ref.name}" for name, ref in task.baselines.items())
 
 
-def _parity(stated: Mapping[str, Any]) -> str:
+def _parity(parity: Mapping[str, Any]) -> str:
     """Return in one line what the task was compared with."""
-    if "against" not in stated:
-        return f"none: {stated['none']}" if stated else "none stated"
-    at = f" (commit {stated['commit'][:12]})" if "commit" in stated else ""
-    share = f"{stated['agreement']:.1%} of {stated['answers']:,} compared agree"
-    if "numbers" in stated:
-        count, over = stated["numbers"], f"made over {stated['answers']:,} answers"
-        share = f"{stated['agreement']:.1%} of {count:,} {'number' if count == 1 else 'numbers'} {over} agree"
-    return f"{share} with {stated['against']}{at}; the largest difference is {stated['worst']:.2g}"
+    if "against" not in parity:
+        return f"none: {parity['none']}" if parity else "none stated"
+    commit = f" (commit {parity['commit'][:12]})" if "commit" in parity else ""
+    share = f"{parity['agreement']:.1%} of {parity['answers']:,} compared agree"
+    if "numbers" in parity:
+        count, basis = parity["numbers"], f"made over {parity['answers']:,} answers"
+        share = f"{parity['agreement']:.1%} of {count:,} {'number' if count == 1 else 'numbers'} {basis} agree"
+    return f"{share} with {parity['against']}{commit}; the largest difference is {parity['worst']:.2g}"
 
 
 def _yaml(value: object) -> str:
