@@ -186,22 +186,22 @@ def _listed(entry: str, _changed: int) -> Sequence[str]:
 @functools.lru_cache(maxsize=4)
 def _distributions(path: tuple[tuple[int, Sequence[str]], ...]) -> Sequence[Distribution]:
     """Return the distributions of dist-info folders, which are given with the time at which their parent changed."""
-    found: dict[str, Distribution] = {}
+    by_name: dict[str, Distribution] = {}
     for folder in itertools.chain.from_iterable(folders for _, folders in path):
         plugins = _entry_points(folder)
         if plugins:
             name, version, core_api = _metadata(folder)
-            found.setdefault(normal_name(name), Distribution(name, version, core_api, tuple(plugins), Path(folder)))
-    return tuple(found[name] for name in sorted(found))
+            by_name.setdefault(normal_name(name), Distribution(name, version, core_api, tuple(plugins), Path(folder)))
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def installed_version(name: str, path: Sequence[str] | None = None) -> str | None:
     """Return the version of an installed distribution, or None."""
-    wanted = normal_name(name)
+    normalised = normal_name(name)
     for folder in _metadata_folders(sys.path if path is None else path):
-        if normal_name(folder.rpartition("/")[2]).startswith(wanted):
-            found, version, _ = _metadata(folder)
-            if normal_name(found) == wanted:
+        if normal_name(folder.rpartition("/")[2]).startswith(normalised):
+            distribution, version, _ = _metadata(folder)
+            if normal_name(distribution) == normalised:
                 return version
     return None
 

@@ -114,14 +114,14 @@ def load_plugins(limit: Sequence[str] | None = None, path: Sequence[str] | None 
     """
     core_version = installed_version("creval", path) or installed_version("creval") or _own_version()
     distributions = tuple(find_distributions(path))
-    found = _load(distributions, _chosen_names(limit, distributions), core_version)
+    found = _load(distributions, _enabled_names(limit, distributions), core_version)
     if found.failures:
         _load.cache_clear()  # what failed is tried again
     return found
 
 
 @functools.lru_cache(maxsize=4)
-def _load(distributions: tuple[Distribution, ...], wanted: frozenset[str] | None, core_version: str) -> Plugins:
+def _load(distributions: tuple[Distribution, ...], enabled: frozenset[str] | None, core_version: str) -> Plugins:
     registry = Registry()
     builtin.register(registry.scoped(CORE))
     infos = [PluginInfo(CORE, "creval", core_version, "creval.plugins.builtin")]
@@ -130,7 +130,7 @@ def _load(distributions: tuple[Distribution, ...], wanted: frozenset[str] | None
     claims = Counter((name, distribution.name) for distribution in distributions for name, _ in distribution.plugins)
     for distribution in distributions:
         for name, target in distribution.plugins:
-            if wanted is not None and name not in wanted:
+            if enabled is not None and name not in enabled:
                 continue
             loading = _Loading(name, target, distribution, core_version)
             failure = failure_of(name, distribution.name, "", lambda: _check_name(loading, claims)) or loading.run()  # noqa: B023
@@ -159,18 +159,18 @@ def _own_version() -> str:
         return "0"
 
 
-def _chosen_names(limit: Sequence[str] | None, distributions: Sequence[Distribution]) -> frozenset[str] | None:
-    where = None
+def _enabled_names(limit: Sequence[str] | None, distributions: Sequence[Distribution]) -> frozenset[str] | None:
+    source = None
     if limit is None:
         variable = os.environ.get(_LIMIT_VARIABLE)
         if variable is None:
             return None
-        where = _LIMIT_VARIABLE
+        source = _LIMIT_VARIABLE
         limit = [name.strip() for name in variable.split(",") if name.strip()]
     known = [CORE, *(name for distribution in distributions for name, _ in distribution.plugins)]
     for name in limit:
         if name not in known:
-            raise UnknownNameError("plugin", name, known, where=where, hint=f"Installed are: {', '.join(known)}.")
+            raise UnknownNameError("plugin", name, known, where=source, hint=f"Installed are: {', '.join(known)}.")
     return frozenset(limit)
 
 
@@ -185,16 +185,18 @@ def _check_name(loading: _Loading, claims: Mapping[tuple[str, str], int]) -> Non
         raise PluginError(f"{name!r} cannot be the name of a plugin: use letters, digits, '-', '_', not core or local")
     if name in RESERVED and _COMMAND_PLUGINS.get(name) != loading.distribution.name:
         raise PluginError(f"{name!r} cannot be the name of a plugin: it is a command of creval")
-    own = loading.distribution.name
-    if claims[name, own] > 1:
-        raise PluginError(f"its distribution has {claims[name, own]} entry points called {name!r}")
-    others = [distribution for claimed, distribution in claims if claimed == name and distribution != own]
+    distribution_name = loading.distribution.name
+    if claims[name, distribution_name] > 1:
+        raise PluginError(f"its distribution has {claims[name, distribution_name]} entry points called {name!r}")
+    other_claimants = [
+        distribution for claimed, distribution in claims if claimed == name and distribution != distribution_name
+    ]
     owner = normal_name(f"creval-{name}")
-    if not others or normal_name(own) == owner:
+    if not other_claimants or normal_name(distribution_name) == owner:
         return
-    if owner in map(normal_name, others):
+    if owner in map(normal_name, other_claimants):
         raise PluginError(f"the plugin name {name!r} belongs to {owner}, which is installed; uninstall one of the two")
-    listed = ", ".join(others)
+    listed = ", ".join(other_claimants)
     raise PluginError(f"the plugin name {name!r} is also claimed by {listed}, so none has it; uninstall all but one")
 
 

@@ -46,58 +46,58 @@ def schema(*, required: Sequence[str] = (), remote: bool = False, **properties: 
 
 def one_of(*values: str, **marks: Unpack[Marks]) -> dict[str, Any]:
     """One of these words."""
-    return _marked({"enum": list(values)}, marks)
+    return _with_marks({"enum": list(values)}, marks)
 
 
 def number(
     minimum: float | None = None, maximum: float | None = None, above: float | None = None, **marks: Unpack[Marks]
 ) -> dict[str, Any]:
     """A number from `minimum` to `maximum`, both included; `above` is an exclusive lower bound."""
-    return _marked({"type": "number", "minimum": minimum, "maximum": maximum, "exclusiveMinimum": above}, marks)
+    return _with_marks({"type": "number", "minimum": minimum, "maximum": maximum, "exclusiveMinimum": above}, marks)
 
 
 def integer(minimum: int | None = None, maximum: int | None = None, **marks: Unpack[Marks]) -> dict[str, Any]:
     """A whole number from `minimum` to `maximum`, both included."""
-    return _marked({"type": "integer", "minimum": minimum, "maximum": maximum}, marks)
+    return _with_marks({"type": "integer", "minimum": minimum, "maximum": maximum}, marks)
 
 
 def text(
     minimum: int | None = None, maximum: int | None = None, pattern: str | None = None, **marks: Unpack[Marks]
 ) -> dict[str, Any]:
     """A text of `minimum` to `maximum` characters that `pattern` (a regular expression) matches somewhere."""
-    return _marked({"type": "string", "minLength": minimum, "maxLength": maximum, "pattern": pattern}, marks)
+    return _with_marks({"type": "string", "minLength": minimum, "maxLength": maximum, "pattern": pattern}, marks)
 
 
 def flag(**marks: Unpack[Marks]) -> dict[str, Any]:
     """Either true or false."""
-    return _marked({"type": "boolean"}, marks)
+    return _with_marks({"type": "boolean"}, marks)
 
 
 def list_of(item: Schema, minimum: int | None = None, **marks: Unpack[Marks]) -> dict[str, Any]:
     """A list of at least `minimum` such items. Example: `list_of(text(1), minimum=2)`."""
-    return _marked({"type": "array", "items": item, "minItems": minimum}, marks)
+    return _with_marks({"type": "array", "items": item, "minItems": minimum}, marks)
 
 
 def component(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
     """Another component of this kind, written as in a task; the factory gets a reference to it."""
-    return _marked({"x-component": kind}, marks)
+    return _with_marks({"x-component": kind}, marks)
 
 
 def one_or_more(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
     """One component of this kind, or a list of them; the factory gets a list of references."""
-    return _marked({"items": component(kind), "minItems": 1, "type": ["array", "object", "string"]}, marks)
+    return _with_marks({"items": component(kind), "minItems": 1, "type": ["array", "object", "string"]}, marks)
 
 
 def either(*schemas: Schema, **marks: Unpack[Marks]) -> dict[str, Any]:
     """A value of exactly one of these forms. Example: `either(text(), list_of(text(), minimum=1))`."""
     if all(schema.keys() == {"type"} for schema in schemas):
-        return _marked({"type": [schema["type"] for schema in schemas]}, marks)
-    return _marked({"oneOf": list(schemas)}, marks)
+        return _with_marks({"type": [schema["type"] for schema in schemas]}, marks)
+    return _with_marks({"oneOf": list(schemas)}, marks)
 
 
-def _marked(schema: Schema, marks: Marks) -> dict[str, Any]:
-    found = {key: value for key, value in schema.items() if value is not None}
+def _with_marks(schema: Schema, marks: Marks) -> dict[str, Any]:
+    marked_schema = {key: value for key, value in schema.items() if value is not None}
     for mark, value in marks.items():
         if value:
-            found[_MARKS[mark]] = value
-    return found
+            marked_schema[_MARKS[mark]] = value
+    return marked_schema

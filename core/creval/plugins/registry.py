@@ -334,17 +334,17 @@ def _range_fault(ranges: object, produces: Sequence[str]) -> str | None:
     """Return what is wrong with the declared ranges of scores, or None."""
     if not isinstance(ranges, Mapping):
         return "must be a mapping from names of scores"
-    for score, each in ranges.items():
+    for score, bounds in ranges.items():
         if score not in produces and ANY_SCORE not in produces:
             return f"name {score!r}, which it does not produce"
-        if each == BINARY:
+        if bounds == BINARY:
             continue
         if (
-            not isinstance(each, tuple)
-            or len(each) != 2
-            or not all(isinstance(end, int | float | None) for end in each)
+            not isinstance(bounds, tuple)
+            or len(bounds) != 2
+            or not all(isinstance(end, int | float | None) for end in bounds)
         ):
-            return f"must be {BINARY!r} or (lowest, highest), not {each!r}"
-        if each[0] is not None and each[1] is not None and not each[0] < each[1]:
-            return f"end at {each[1]:g} and begin at {each[0]:g}"
+            return f"must be {BINARY!r} or (lowest, highest), not {bounds!r}"
+        if bounds[0] is not None and bounds[1] is not None and not bounds[0] < bounds[1]:
+            return f"end at {bounds[1]:g} and begin at {bounds[0]:g}"
     return None

@@ -106,38 +106,40 @@ _WORDS = {"reads": ("json", "prose"), "gives": VALUES, "unit": ("sample", "doc")
 _LOWEST = {"batch_size": 1, "minimum_repeats": 1, "n": 1}
 
 
-def read_traits(kind: str, stated: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
+def read_traits(kind: str, traits: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
     """Return the traits of a component under these YAML parameters. Raises ValueError if a function returned others."""
-    said = {name: value(parameters) if callable(value) else value for name, value in stated.items()}
-    faults = (_value_fault(name, said[name]) for name in said)
-    fault = next((f"{name} must be {each}" for name, each in zip(said, faults, strict=True) if each), None)
+    values = {name: value(parameters) if callable(value) else value for name, value in traits.items()}
+    faults = (_value_fault(name, values[name]) for name in values)
+    fault = next(
+        (f"{name} must be {fault_text}" for name, fault_text in zip(values, faults, strict=True) if fault_text), None
+    )
     if fault is not None:
         raise ValueError(fault)
-    return TRAITS[kind](**said)
+    return TRAITS[kind](**values)
 
 
 def unknown_fault(kind: str, name: str, known: Sequence[str]) -> str | None:
     """Return why a kind of component has no argument of this name, with the nearest one or its owner, or None."""
     if name in known:
         return None
-    own = TRAITS[kind]._fields if kind in TRAITS else ()
-    if name in own:
+    trait_names = TRAITS[kind]._fields if kind in TRAITS else ()
+    if name in trait_names:
         return None
     owners = [other for other, traits in TRAITS.items() if name in traits._fields]
     if owners:
         return f"{name!r} is for a {owners[0]}, not for a {kind}"
-    close = nearest(name, [*own, *known], 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join([*own, *known])}"
+    close = nearest(name, [*trait_names, *known], 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join([*trait_names, *known])}"
     return f"there is no argument {name!r}; {hint}"
 
 
-def trait_fault(kind: str, stated: Mapping[str, Any], roles: Sequence[str] = ()) -> str | None:
+def trait_fault(kind: str, traits: Mapping[str, Any], roles: Sequence[str] = ()) -> str | None:
     """Return what is wrong with the traits of a component of a kind, or None."""
-    for name, value in stated.items():
+    for name, value in traits.items():
         fault = None if callable(value) else _value_fault(name, value)
         if fault is not None:
             return f"{name} must be {fault}, not {value!r}"
-    return _contradiction(kind, stated, roles)
+    return _contradiction(kind, traits, roles)
 
 
 def _value_fault(name: str, value: object) -> str | None:
@@ -161,17 +163,17 @@ def _value_fault(name: str, value: object) -> str | None:
     return f"one of {', '.join(words)}" + (f" (did you mean {close[0]!r}?)" if close else "")
 
 
-def _contradiction(kind: str, stated: Mapping[str, Any], roles: Sequence[str]) -> str | None:
+def _contradiction(kind: str, traits: Mapping[str, Any], roles: Sequence[str]) -> str | None:
     """Return which two traits exclude each other, or None."""
-    if kind == "parser" and stated.get("refines") is True and "reads" in stated:
+    if kind == "parser" and traits.get("refines") is True and "reads" in traits:
         return "refines=True and reads exclude each other: it works on a value, not on the text"
     if kind != "scorer":
         return None
-    by_doc = stated.get("unit") == "doc"
-    if by_doc and "batch_size" in stated:
+    by_doc = traits.get("unit") == "doc"
+    if by_doc and "batch_size" in traits:
         return "unit='doc' and batch_size exclude each other: it is given all samples of a doc at once"
-    if "minimum_repeats" in stated and not by_doc:
+    if "minimum_repeats" in traits and not by_doc:
         return "minimum_repeats needs unit='doc': by sample it never sees two repeats together"
-    if roles and not stated.get("waits"):
+    if roles and not traits.get("waits"):
         return f"it asks the role {roles[0]!r}, so it needs waits=True and `async def score`"
     return None

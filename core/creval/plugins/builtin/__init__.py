@@ -33,13 +33,13 @@ def register_sources(registry: Registry) -> None:
 
 
 def _register_local(registry: Registry) -> None:
-    beside = params.text(1, file=True, about="name relative to the task file or to the plugin's package")
+    shipped = params.text(1, file=True, about="name relative to the task file or to the plugin's package")
     registry.add(
         "source",
         "package",
         "creval.data.local_sources:open_package_file",
         "a file that ships with the task",
-        parameters=params.schema(file=beside, format=_FORMAT, required=("file",)),
+        parameters=params.schema(file=shipped, format=_FORMAT, required=("file",)),
     )
     local = params.text(1, file=True, about="name, relative to the folder of the YAML file")
     registry.add(
