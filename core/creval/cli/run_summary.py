@@ -209,14 +209,13 @@ def _commands(
     try:
         manifest = RunFolder.open(result.folder).read_manifest()
     except RunError:  # only results, without the rest of the run
-        return [f"  make them with the options of the run and --model baseline/{baseline}" for baseline in baselines]
+        return [f"  make them with the options of the run and --model baseline/{kind}" for kind in baselines]
     words = ["creval", "--tasks", ",".join(_names(manifest, tasks)), *_options(manifest)]
     digest = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:6]
     name = "+".join(task["task"] for task in tasks)[:60]
-    outputs = [(baseline, str(folder / f"{name}-{baseline}-{digest}")) for baseline in baselines]
     return [
-        f"  {shlex.join([*words, '--model', f'baseline/{baseline}', '--output', output])}"
-        for baseline, output in outputs
+        f"  {shlex.join([*words, '--model', f'baseline/{kind}', '--output', str(folder / f'{name}-{kind}-{digest}')])}"
+        for kind in baselines
     ]
 
 

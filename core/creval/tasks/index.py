@@ -231,7 +231,7 @@ class TaskIndex:
                 f"no task matches {pattern!r}, only suites: {suites}", fix="Give the full name of the suite."
             )
         tasks = [entry.head.name for entry in self._entries() if entry.head.kind == "task"]
-        raise _nothing(pattern, tasks, "All tasks: creval ls --all")
+        raise _no_match(pattern, tasks, "All tasks: creval ls --all")
 
     # --- files ---------------------------------------------------------------------------------------
 
@@ -309,13 +309,13 @@ def _matching_variants(place: TaskFile) -> list[str]:
     variants = [head.variant for head in heads if head.variant is not None]
     matching = [name for name in variants if fnmatchcase(name, place.variant or "")]
     if not matching:
-        raise _nothing(
+        raise _no_match(
             f":{place.variant}", variants, f"Its variants: {', '.join(variants[:20]) or 'none'}.", place.file
         )
     return [str(TaskFile(place.file.absolute(), name)) for name in matching]
 
 
-def _nothing(pattern: str, known: Sequence[str], listing: str, where: Path | None = None) -> UsageError:
-    near = nearest(pattern.strip("*?[]:_"), known)
-    fix = f"Did you mean {' or '.join(repr(name) for name in near)}? {listing}" if near else listing
+def _no_match(pattern: str, known: Sequence[str], listing: str, where: Path | None = None) -> UsageError:
+    suggestions = nearest(pattern.strip("*?[]:_"), known)
+    fix = f"Did you mean {' or '.join(repr(name) for name in suggestions)}? {listing}" if suggestions else listing
     return UsageError(f"no task matches {pattern!r}", where=None if where is None else str(where), fix=fix)

@@ -76,50 +76,52 @@ class _Application:
         self._problems: list[Problem] = []
 
     def run(self) -> tuple[Node, list[Problem]]:
-        given = self._overrides.node
-        repeats = given.get("repeats")
+        overrides = self._overrides.node
+        repeats = overrides.get("repeats")
         if repeats is not None:
             self._members["repeats"] = repeats
         for key in _MERGED:
-            section = given.get(key)
+            section = overrides.get(key)
             if section is not None and not (self._overrides.group and key in _OF_ONE_TASK):
                 self._members[key] = merge(self._members.get(key) or Node({}, section.place), section)
         for key in _NAMED:
-            self._named(key, given.get(key))
+            self._merge_named(key, overrides.get(key))
         for key in _COMPONENTS:
-            self._components(key, given.get(key))
-        protocol = given.get("protocol")
+            self._merge_components(key, overrides.get(key))
+        protocol = overrides.get("protocol")
         if protocol is not None and not self._overrides.group:
-            own = self._members.get("protocol") or Node("chat", protocol.place)
-            self._members["protocol"] = self._with_parameters(own, protocol, ("protocol",))
+            current = self._members.get("protocol") or Node("chat", protocol.place)
+            self._members["protocol"] = self._with_parameters(current, protocol, ("protocol",))
         return Node(self._members, self._root.place, self._root.key), self._problems
 
-    def _named(self, key: str, section: Node | None) -> None:
+    def _merge_named(self, key: str, section: Node | None) -> None:
         """Merge `resources` or `roles`, only under names that the task has."""
         if section is None or not section.is_mapping:
             return
-        own = self._members.get(key)
-        if own is not None and own.is_list:
-            own = Node({item.value: Node(None, item.place, item.place) for item in own.value}, own.place, own.key)
-        known = list(own.value) if own is not None and own.is_mapping else []
-        taken = {}
+        current = self._members.get(key)
+        if current is not None and current.is_list:
+            current = Node(
+                {item.value: Node(None, item.place, item.place) for item in current.value}, current.place, current.key
+            )
+        known = list(current.value) if current is not None and current.is_mapping else []
+        matched = {}
         for name, member in section.value.items():
             if name in known:
-                taken[name] = member
+                matched[name] = member
                 self._overrides.match(key, name)
             elif not self._overrides.group:
                 self._unknown(key, name, member, known)
-        if taken and own is not None:
-            self._members[key] = merge(own, Node(taken, section.place, section.key))
+        if matched and current is not None:
+            self._members[key] = merge(current, Node(matched, section.place, section.key))
 
-    def _components(self, key: str, section: Node | None) -> None:
+    def _merge_components(self, key: str, section: Node | None) -> None:
         """Merge parameters into the components of `parse` or `score` by name."""
         if section is None or not section.is_mapping:
             return
-        own = self._members.get(key)
-        items = own.value if own is not None and own.is_list else (own,) if own is not None else ()
+        current = self._members.get(key)
+        items = current.value if current is not None and current.is_list else (current,) if current is not None else ()
         written = [unfold(item, (key,)) for item in items]
-        names = [one.name for one in written if not isinstance(one, Problem)]
+        names = [component.name for component in written if not isinstance(component, Problem)]
         changed = list(items)
         for name, parameters in section.value.items():
             if name not in names:
@@ -127,11 +129,11 @@ class _Application:
                     self._unknown(key, name, parameters, names)
                 continue
             self._overrides.match(key, name)
-            for index, one in enumerate(written):
-                if not isinstance(one, Problem) and one.name == name:
+            for index, component in enumerate(written):
+                if not isinstance(component, Problem) and component.name == name:
                     changed[index] = self._with_parameters(changed[index], parameters, (key, name))
-        if own is not None:
-            self._members[key] = Node(tuple(changed), own.place, own.key)
+        if current is not None:
+            self._members[key] = Node(tuple(changed), current.place, current.key)
 
     def _with_parameters(self, component: Node, parameters: Node, path: KeyPath) -> Node:
         """Return a component with further parameters, written as {its_name: {...}}."""

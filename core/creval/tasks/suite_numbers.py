@@ -9,7 +9,7 @@ from creval.errors import Problem, nearest
 from creval.tasks.task_model import CombinedMetric, MetricSpec, SuiteMetric, SuitePart, Task
 from creval.tasks.yaml.nodes import Node, plain, problem_at
 
-__all__ = ["SHARES", "is_named", "lacking_metrics", "lacking_tasks", "read_numbers"]
+__all__ = ["SHARES", "is_named", "missing_metrics", "missing_tasks", "read_numbers"]
 
 SHARES = ("rate", "pass@k", "all", "consistency")
 """Aggregations whose value is always between 0 and 1."""
@@ -20,51 +20,51 @@ def read_numbers(root: Node, plugin: str, problems: list[Problem]) -> Iterator[t
     data, listed = plain(root), root.get("metrics")
     nodes = listed.value if listed is not None else ()
     every = [plain(node) for node in nodes]
-    made = {each["name"]: tuple(_parts(each["of"], {})) for each in every if _is_of_metrics(each)}
+    composed = {entry["name"]: tuple(_parts(entry["of"], {})) for entry in every if _is_of_metrics(entry)}
     known: set[str] = set()
-    for node, given in zip(nodes, every, strict=True):
-        name = given["name"]
+    for node, entry in zip(nodes, every, strict=True):
+        name = entry["name"]
         if name in known:
-            what = f"two numbers of the suite are called {name!r}"
-            problems.append(problem_at(node.value["name"].place, what, ("metrics",), "Rename one of them."))
+            message = f"two numbers of the suite are called {name!r}"
+            problems.append(problem_at(node.value["name"].place, message, ("metrics",), "Rename one of them."))
         known.add(name)
-        named = (f"{plugin}/{data['suite']}", data["title"], name)
+        identity = (f"{plugin}/{data['suite']}", data["title"], name)
         of = node.get("of")
         if of is None:
-            number = SuiteMetric(*named, given.get("from", name), given.get("average", "macro"))
+            number = SuiteMetric(*identity, entry.get("from", name), entry.get("average", "macro"))
             yield number, node.get("from") or node.value["name"]
             continue
-        if {"from", "average"} & given.keys():
-            what = f"{name!r} states `of`, and from or average too"
-            problems.append(problem_at(of.place, what, ("metrics",), "Leave these out: all parts weigh the same."))
-        unknown = [each for each in given["of"] if isinstance(each, str) and each not in made]
+        if {"from", "average"} & entry.keys():
+            message = f"{name!r} states `of`, and from or average too"
+            problems.append(problem_at(of.place, message, ("metrics",), "Leave these out: all parts weigh the same."))
+        unknown = [part for part in entry["of"] if isinstance(part, str) and part not in composed]
         if unknown:
-            what = f"{unknown[0]!r} in {name!r} is not a number of this suite made of metrics"
-            problems.append(problem_at(of.place, what, ("metrics",), "Name one whose `of` lists tasks and metrics."))
+            message = f"{unknown[0]!r} in {name!r} is not a number of this suite made of metrics"
+            problems.append(problem_at(of.place, message, ("metrics",), "Name one whose `of` lists tasks and metrics."))
             continue
-        yield SuiteMetric(*named, name, "parts", tuple(_parts(given["of"], made))), of
+        yield SuiteMetric(*identity, name, "parts", tuple(_parts(entry["of"], composed))), of
 
 
-def _is_of_metrics(given: Mapping[str, Any]) -> bool:
-    return "of" in given and not any(isinstance(each, str) for each in given["of"])
+def _is_of_metrics(number: Mapping[str, Any]) -> bool:
+    return "of" in number and not any(isinstance(part, str) for part in number["of"])
 
 
-def _parts(given: Sequence[Any], made: Mapping[str, Sequence[SuitePart]]) -> Iterator[SuitePart]:
-    for each in given:
-        if isinstance(each, str):
-            yield from (part._replace(share=part.share / len(given)) for part in made[each])
+def _parts(entries: Sequence[Any], composed: Mapping[str, Sequence[SuitePart]]) -> Iterator[SuitePart]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield from (part._replace(share=part.share / len(entries)) for part in composed[entry])
             continue
-        low_high = each.get("range")
+        low_high = entry.get("range")
         yield SuitePart(
-            1 / len(given),
-            _names(each["task"]),
-            _names(each["metric"]),
+            1 / len(entries),
+            _names(entry["task"]),
+            _names(entry["metric"]),
             None if low_high is None else (float(low_high[0]), float(low_high[1])),
         )
 
 
-def _names(given: Any) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(names: Any) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def is_named(task: Task, names: Sequence[str]) -> bool:
@@ -72,35 +72,39 @@ def is_named(task: Task, names: Sequence[str]) -> bool:
     return any(name in (task.name, task.short_name, f"{task.plugin}/{task.short_name}") for name in names)
 
 
-def lacking_metrics(task: Task, numbers: Sequence[tuple[SuiteMetric, Node]]) -> Iterator[Problem]:
+def missing_metrics(task: Task, numbers: Sequence[tuple[SuiteMetric, Node]]) -> Iterator[Problem]:
     """Yield a problem for each number of a suite for which the task has no metric, or none that can be scaled."""
     known = {metric.name: metric for metric in task.every_metric}
     for number, node in numbers:
         parts = [part for part in number.parts if is_named(task, part.tasks)]
-        wanted = [(name, part) for part in parts for name in part.metrics] if number.parts else [(number.source, None)]
-        for name, part in wanted:
+        required = (
+            [(name, part) for part in parts for name in part.metrics] if number.parts else [(number.source, None)]
+        )
+        for name, part in required:
             if name not in known:
                 near = nearest(name, list(known))
                 fix = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
-                what = f"the task {task.name!r} of the suite has no metric {name!r}"
-                yield problem_at(node.place, what, ("metrics",), fix)
-            elif part is not None and (fault := _unscaled(known[name], part)):
+                message = f"the task {task.name!r} of the suite has no metric {name!r}"
+                yield problem_at(node.place, message, ("metrics",), fix)
+            elif part is not None and (fault := _scale_fault(known[name], part)):
                 yield problem_at(node.place, f"{name!r} of {task.name!r} {fault[0]}", ("metrics",), fault[1])
 
 
-def _unscaled(metric: MetricSpec | CombinedMetric, part: SuitePart) -> tuple[str, str] | None:
+def _scale_fault(metric: MetricSpec | CombinedMetric, part: SuitePart) -> tuple[str, str] | None:
     """Return why a metric cannot be scaled to 0 to 1 with higher being better, and how to fix it."""
     if metric.higher_is_better is not True:
         return "is not better when higher", "A number with `of` cannot use such a metric."
     if part.range is not None:
         return None if part.range[0] < part.range[1] else ("has an empty range", "State range: [LOW, HIGH].")
-    own: tuple[float | None, float | None] = (None, None)
+    bounds: tuple[float | None, float | None] = (None, None)
     if isinstance(metric, MetricSpec):
-        own = (0.0, 1.0) if metric.binary or metric.aggregate.name in SHARES else metric.range
-    return ("has no range", "State range: [LOW, HIGH] next to it.") if None in own or own[0] == own[1] else None
+        bounds = (0.0, 1.0) if metric.binary or metric.aggregate.name in SHARES else metric.range
+    return (
+        ("has no range", "State range: [LOW, HIGH] next to it.") if None in bounds or bounds[0] == bounds[1] else None
+    )
 
 
-def lacking_tasks(number: SuiteMetric, node: Node, tasks: Sequence[Task]) -> Iterator[Problem]:
+def missing_tasks(number: SuiteMetric, node: Node, tasks: Sequence[Task]) -> Iterator[Problem]:
     """Yield a problem for each task that a number of a suite names but the suite lacks."""
     for name in dict.fromkeys(name for part in number.parts for name in part.tasks):
         if not any(is_named(task, [name]) for task in tasks):

@@ -11,7 +11,7 @@ from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
 from creval.tasks.load_task import Lookup, load_task
 from creval.tasks.overrides import Overrides
-from creval.tasks.suite_numbers import lacking_metrics, lacking_tasks, read_numbers
+from creval.tasks.suite_numbers import missing_metrics, missing_tasks, read_numbers
 from creval.tasks.task_model import SuiteMetric, Task
 from creval.tasks.task_paths import TaskFile, is_path, parse_path, strays
 from creval.tasks.yaml.headers import Head
@@ -112,7 +112,7 @@ class _Expansion:
     def _plan_entry(
         self, node: Node, path: KeyPath, outer: tuple[Overrides, ...], chain: tuple[Path, ...]
     ) -> Iterator[_Planned]:
-        named = self._named(node, path)
+        named = self._kind_and_name(node, path)
         if named is None:
             return
         kind, name = named
@@ -133,16 +133,16 @@ class _Expansion:
         for plan in self.plan(head, inner, chain):
             yield plan._replace(label=str(label.value)) if label is not None and plan.label is None else plan
 
-    def _named(self, node: Node, path: KeyPath) -> tuple[str | None, Node] | None:
+    def _kind_and_name(self, node: Node, path: KeyPath) -> tuple[str | None, Node] | None:
         """Return the kind (None: either) and the name that an entry gives."""
         if isinstance(node.value, str):
             return None, node
-        given = [(kind, member) for kind in _KINDS if (member := node.get(kind)) is not None]
-        if len(given) != 1 or not isinstance(given[0][1].value, str):
+        candidates = [(kind, member) for kind in _KINDS if (member := node.get(kind)) is not None]
+        if len(candidates) != 1 or not isinstance(candidates[0][1].value, str):
             if node.is_mapping:
                 self.problems.append(problem_at(node.place, "an entry has exactly one of task and suite", path))
             return None
-        return given[0]
+        return candidates[0]
 
     def _head(self, name: Node, kind: str | None, path: KeyPath) -> Head | None:
         text = str(name.value)
@@ -171,8 +171,8 @@ class _Expansion:
     def load(self, planned: Sequence[_Planned]) -> Sequence[_Version]:
         """Load what is planned; problems are collected."""
         versions: list[_Version] = []
-        seen: dict[tuple[Path, str | None, str], _Version] = {}
-        held: dict[SuiteMetric, tuple[Node, list[Task]]] = {}
+        versions_by_key: dict[tuple[Path, str | None, str], _Version] = {}
+        labelled_tasks: dict[SuiteMetric, tuple[Node, list[Task]]] = {}
         unread: set[SuiteMetric] = set()
         for plan in planned:
             try:
@@ -182,19 +182,19 @@ class _Expansion:
                 unread.update(number for number, _ in plan.suites)
                 continue
             key = (plan.place.file.resolve(), plan.label, task.hash)
-            if key not in seen:
-                seen[key] = _Version(task, plan.label, bool(plan.overrides), {})
-                versions.append(seen[key])
-            seen[key].suites.update(dict.fromkeys(number for number, _ in plan.suites))
+            if key not in versions_by_key:
+                versions_by_key[key] = _Version(task, plan.label, bool(plan.overrides), {})
+                versions.append(versions_by_key[key])
+            versions_by_key[key].suites.update(dict.fromkeys(number for number, _ in plan.suites))
             labelled = task if plan.label is None else replace(task, name=f"{task.short_name}@{plan.label}")
-            self.problems.extend(lacking_metrics(labelled, plan.suites))
+            self.problems.extend(missing_metrics(labelled, plan.suites))
             for number, node in plan.suites:
-                held.setdefault(number, (node, []))[1].append(labelled)
+                labelled_tasks.setdefault(number, (node, []))[1].append(labelled)
         for group in self._groups:
             self.problems.extend(group.unmatched())
-        for number, (node, tasks) in held.items():
+        for number, (node, tasks) in labelled_tasks.items():
             if number not in unread:
-                self.problems.extend(lacking_tasks(number, node, tasks))
+                self.problems.extend(missing_tasks(number, node, tasks))
         return versions
 
 
@@ -206,7 +206,7 @@ def _with_distinct_names(versions: Sequence[_Version]) -> list[Task]:
         plugins.setdefault(task.short_name, set()).add(task.plugin)
         if version.label is None:
             hashes.setdefault((task.plugin, task.short_name), set()).add(task.hash)
-    named: dict[str, Task] = {}
+    tasks_by_name: dict[str, Task] = {}
     for version in versions:
         task = version.task
         name = f"{task.plugin}.{task.short_name}" if len(plugins[task.short_name]) > 1 else task.short_name
@@ -214,10 +214,10 @@ def _with_distinct_names(versions: Sequence[_Version]) -> list[Task]:
             name = f"{name}@{version.label}"
         elif version.overridden and len(hashes[task.plugin, task.short_name]) > 1:
             name = f"{name}@{task.hash[:8]}"
-        if name in named:
-            _refuse(named[name], task, name)
-        named[name] = replace(task, name=name, suites=tuple(version.suites))
-    return list(named.values())
+        if name in tasks_by_name:
+            _refuse(tasks_by_name[name], task, name)
+        tasks_by_name[name] = replace(task, name=name, suites=tuple(version.suites))
+    return list(tasks_by_name.values())
 
 
 def _refuse(first: Task, second: Task, name: str) -> None:

@@ -110,7 +110,7 @@ def _indented(lines: Sequence[str]) -> Sequence[str]:
 
 def _variants(lines: Sequence[str]) -> Mapping[str, Mapping[str, Any]] | None:
     """Return the variants that are in the lines below `variants:`, by name."""
-    found: dict[str, dict[str, Any]] = {}
+    variants: dict[str, dict[str, Any]] = {}
     outer: int | None = None
     inner: int | None = None  # the indentation of a variant's own keys
     open_key: str | None = None  # the wanted key of the line before
@@ -122,22 +122,22 @@ def _variants(lines: Sequence[str]) -> Mapping[str, Mapping[str, Any]] | None:
             continue
         if text.startswith("#"):
             continue
-        bare = _bare(text)
-        if bare is None or line.startswith("\t", depth):
+        unquoted = _without_quotes(text)
+        if unquoted is None or line.startswith("\t", depth):
             return None
-        text_below = depth if bare[-1:] in _BLOCK_ENDS and re.search(_BLOCK_TEXT, bare) else None
+        text_below = depth if unquoted[-1:] in _BLOCK_ENDS and re.search(_BLOCK_TEXT, unquoted) else None
         outer = depth if outer is None else outer
         if depth == outer:
             match = _KEY.match(text)
-            rest = text[match.end() :].strip() if match else ""
-            values = _flow(rest, bare)
-            if match is None or not _is_name(match[1]) or values is None or match[1] in found:
+            flow_text = text[match.end() :].strip() if match else ""
+            values = _flow(flow_text, unquoted)
+            if match is None or not _is_name(match[1]) or values is None or match[1] in variants:
                 return None
-            found[match[1]] = values
-            inner, open_key = (-1 if rest and not rest.startswith("#") else None), None
+            variants[match[1]] = values
+            inner, open_key = (-1 if flow_text and not flow_text.startswith("#") else None), None
             continue
         inner = depth if inner is None else inner
-        if depth < inner or inner < 0 or not found or (depth > inner and open_key):
+        if depth < inner or inner < 0 or not variants or (depth > inner and open_key):
             return None
         if depth > inner:
             continue
@@ -146,37 +146,37 @@ def _variants(lines: Sequence[str]) -> Mapping[str, Mapping[str, Any]] | None:
             return None
         open_key = key[1] if key[1] in _OF_VARIANT else None
         if open_key is not None:
-            own = list(found.values())[-1]
+            last_variant = list(variants.values())[-1]
             value = _plain_value(text[key.end() :].strip())
-            if value is None or open_key in own:
+            if value is None or open_key in last_variant:
                 return None
-            own[open_key] = value
-    return found or None
+            last_variant[open_key] = value
+    return variants or None
 
 
-def _bare(text: str) -> str | None:
+def _without_quotes(text: str) -> str | None:
     """Return a line without comments, with NUL for each quoted text; None if it leaves a quote or bracket open."""
-    bare = _ANY_QUOTED.sub("\0", text).split(" #", 1)[0].rstrip()
-    closed = sum(map(bare.count, "{[")) == sum(map(bare.count, "}]"))
-    return bare if closed and '"' not in bare and "'" not in bare else None
+    unquoted = _ANY_QUOTED.sub("\0", text).split(" #", 1)[0].rstrip()
+    closed = sum(map(unquoted.count, "{[")) == sum(map(unquoted.count, "}]"))
+    return unquoted if closed and '"' not in unquoted and "'" not in unquoted else None
 
 
 def _is_name(text: str) -> bool:
     return text == text.lower() and not text.startswith("_")
 
 
-def _flow(text: str, bare: str) -> dict[str, Any] | None:
-    """Return the keys of a variant written in one line, `{title: ..., ...}`; `bare` is the line without quotes."""
+def _flow(text: str, unquoted: str) -> dict[str, Any] | None:
+    """Return the keys of a variant written in one line, `{title: ..., ...}`; `unquoted` is the line without quotes."""
     if not text or text.startswith("#"):
         return {}
-    wanted = re.findall(_FLOW_WANTED, bare)
-    if not (text.startswith("{") and bare.endswith("}")) or "\\" in text:
+    keys = re.findall(_FLOW_WANTED, unquoted)
+    if not (text.startswith("{") and unquoted.endswith("}")) or "\\" in text:
         return None
-    if not wanted:
+    if not keys:
         return {}
     title = re.match(_FLOW_TITLE, text)
     value = _plain_value(title[1].strip()) if title else None
-    return {"title": value} if len(wanted) == 1 and value is not None else None
+    return {"title": value} if len(keys) == 1 and value is not None else None
 
 
 _MAX_BYTES = 1_000_000
@@ -297,8 +297,8 @@ def holds_variants(file: Path) -> bool:
     return not isinstance(text, Problem) and VARIANTS in text and re.search(_HAS_VARIANTS, text) is not None
 
 
-def _variant(head: Head, key: str, own: Mapping[str, Any]) -> Head:
-    return head._replace(name=f"{head.name}_{key}", values={**head.values, **own}, variant=key)
+def _variant(head: Head, key: str, values: Mapping[str, Any]) -> Head:
+    return head._replace(name=f"{head.name}_{key}", values={**head.values, **values}, variant=key)
 
 
 def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

@@ -60,41 +60,43 @@ def take_apart(root: Node, place: TaskFile, included: bool) -> VariantParts:
 
     All variants of a file are checked, but only the requested one of an included file.
     """
-    own = _without(root, VARIANTS)
+    file_keys = _without(root, VARIANTS)
     section = root.get(VARIANTS)
     if place.variant is None:
         broken = section is not None and section.value is not None and not included
-        return VariantParts(own, None, _faults(section) if broken and section is not None else ())
+        return VariantParts(file_keys, None, _faults(section) if broken and section is not None else ())
     known = dict(section.value) if section is not None and section.is_mapping else {}
     variant = known.get(place.variant)
     if section is None or variant is None:
-        return VariantParts(own, None, [_unknown(root, place.variant, list(known))])
+        return VariantParts(file_keys, None, [_unknown(root, place.variant, list(known))])
     faults = _faults(Node({place.variant: variant}, section.place, section.key))
     if variant.is_mapping:
         properties = _shape()["additionalProperties"]["properties"]
         variant = Node({key: node for key, node in variant.value.items() if key in properties}, variant.place)
-    return VariantParts(_renamed(_passed_on(own), place.variant, variant), variant, faults)
+    return VariantParts(_with_variant_name(_inherited_keys(file_keys), place.variant, variant), variant, faults)
 
 
-def _passed_on(own: Node) -> Node:
+def _inherited_keys(keys: Node) -> Node:
     """Return the keys of a file that its variants inherit; of `parity` only the reason why there is none."""
-    kept = _without(own, *_OF_THE_FILE)
-    parity = own.get("parity")
+    inherited = _without(keys, *_OF_THE_FILE)
+    parity = keys.get("parity")
     if parity is None or not parity.is_mapping or "none" not in parity.value:
-        return kept
+        return inherited
     reason = Node({"none": parity.value["none"]}, parity.place, parity.key)
-    return Node({**kept.value, "parity": reason}, kept.place, kept.key)
+    return Node({**inherited.value, "parity": reason}, inherited.place, inherited.key)
 
 
 def _without(root: Node, *keys: str) -> Node:
     return Node({key: node for key, node in root.value.items() if key not in keys}, root.place, root.key)
 
 
-def _renamed(own: Node, variant: str, over: Node) -> Node:
-    task = own.get("task")
+def _with_variant_name(keys: Node, variant: str, variant_node: Node) -> Node:
+    task = keys.get("task")
     if task is None or not isinstance(task.value, str):
-        return own
-    return Node({**own.value, "task": Node(f"{task.value}_{variant}", over.place, task.key)}, own.place, own.key)
+        return keys
+    return Node(
+        {**keys.value, "task": Node(f"{task.value}_{variant}", variant_node.place, task.key)}, keys.place, keys.key
+    )
 
 
 def _unknown(root: Node, name: str, known: Sequence[str]) -> Problem:
@@ -108,16 +110,16 @@ def _unknown(root: Node, name: str, known: Sequence[str]) -> Problem:
 def _faults(section: Node) -> Sequence[Problem]:
     """Return the problems of the form of variants; their content is checked with the task of each variant."""
     problems: list[Problem] = []
-    kept: dict[str, Node] = {}
+    variants: dict[str, Node] = {}
     for name, variant in section.value.items() if section.is_mapping else ():
-        kept[name] = variant
+        variants[name] = variant
         for key, fix in _FIXES.items():
             member = variant.get(key)
             if member is not None:
                 place = member.key or member.place
                 problems.append(problem_at(place, f"a variant cannot have its own {key!r}", (VARIANTS, name, key), fix))
-                kept[name] = _without(kept[name], key)
-    checked = Node(kept, section.place, section.key) if section.is_mapping else section
+                variants[name] = _without(variants[name], key)
+    checked = Node(variants, section.place, section.key) if section.is_mapping else section
     return [*problems, *problems_of(checked, _validator(), (VARIANTS,))]
 
 

@@ -74,9 +74,9 @@ def validator_for(schema: Mapping[str, Any]) -> SchemaValidator:
 def _validator_class() -> Any:
     from jsonschema import Draft202012Validator, ValidationError, validators
 
-    def unique(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[ValidationError]:
+    def unique(_: Any, required: bool, value: Any, __: Any) -> Iterator[ValidationError]:
         # The library compares mixed lists pair by pair, so a hostile file could occupy it for hours.
-        if wanted and isinstance(value, list) and len({_canonical(item) for item in value}) < len(value):
+        if required and isinstance(value, list) and len({_canonical(item) for item in value}) < len(value):
             yield ValidationError("has non-unique elements")
 
     extend: Any = validators.extend
@@ -194,10 +194,10 @@ def _missing_keys(faults: Sequence[SchemaFault], path: KeyPath) -> Sequence[str]
     return [str(key) for key in faults[0].wanted] if missing else ()
 
 
-def _distance(faults: Sequence[SchemaFault], whole: SchemaFault) -> tuple[bool, int, int]:
+def _distance(faults: Sequence[SchemaFault], form_fault: SchemaFault) -> tuple[bool, int, int]:
     """Return how far a value is from a form: is it of another kind, how few of its keys fit, how many faults."""
-    present = sum(key in whole.value for key in _missing_keys(faults, whole.path))
-    return _is_other_form(faults, whole.path), -present, len(faults)
+    present = sum(key in form_fault.value for key in _missing_keys(faults, form_fault.path))
+    return _is_other_form(faults, form_fault.path), -present, len(faults)
 
 
 def _key_place(node: Node, key: str) -> Place:

@@ -94,8 +94,8 @@ def _literal(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _kinds(wanted: str | Sequence[str]) -> str:
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
+def _kinds(kinds: str | Sequence[str]) -> str:
+    names = [kinds] if isinstance(kinds, str) else list(kinds)
     return " or ".join(_KINDS.get(name, name) for name in names)
 
 
@@ -177,11 +177,11 @@ def _bound(words: str) -> Wording:
     return lambda fault: (f"must be {words} {fault.wanted}, but is {shown(fault.value)}", None)
 
 
-def _size(words: str, thing: str) -> Wording:
+def _size(words: str, item: str) -> Wording:
     def word(fault: SchemaFault) -> tuple[str, str | None]:
         if words == "at least" and fault.wanted == 1:
             return "must not be empty", None
-        return f"must contain {words} {counted(fault.wanted, thing)}, but contains {len(fault.value)}", None
+        return f"must contain {words} {counted(fault.wanted, item)}, but contains {len(fault.value)}", None
 
     return word
 
