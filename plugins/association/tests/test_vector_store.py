@@ -74,7 +74,7 @@ def test_the_checksum_is_that_of_the_file(tmp_path: Path) -> None:
         (b"3 3\nrock 1 2 3\npebble 1 2 3\nstone 1 2 x\n", "not a word and 3 finite numbers", ":4"),
         (b"rock 1 2 3\n" * 120 + b"stone 1 2\n", "not a word and 3 finite numbers", ":121"),
         (b"rock 1 2 3\n" * 120 + b"stone 1 nan 3\n", "not a word and 3 finite numbers", ":121"),
-        (b"3 3\nrock 1 2 3\nstone 1 2 3\n", "promises 3 words, the file has 2", ""),
+        (b"3 3\nrock 1 2 3\nstone 1 2 3\n", "announces 3 words, the file has 2", ""),
         (b"", "empty", ""),
         (b"just some prose\nwithout numbers\n", "not words followed by one count", ":1"),
     ],

@@ -95,7 +95,7 @@ def test_the_papers_own_numbers_hang_together() -> None:
     "text", ["y", "y ~ a", "y | a ~ b", "y ~ a | ", "y + z ~ a | b", "~ a | b", "y ~ a + | b", "y ~ a | b | c"]
 )
 def test_what_is_no_nested_comparison(text: str) -> None:
-    with pytest.raises(UsageError, match="no nested comparison"):
+    with pytest.raises(UsageError, match="not a nested comparison"):
         parse_nested(text)
 
 
