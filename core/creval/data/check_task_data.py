@@ -53,12 +53,12 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
             except (MissingPartError, PluginError):
                 continue
             except CrevalError as error:
-                what, fix = error.what, error.fix
+                message, fix = error.what, error.fix
             except (Exception, SystemExit) as error:  # a plugin's own code
-                what, fix = f"{type(error).__name__}: {error}", None
+                message, fix = f"{type(error).__name__}: {error}", None
             else:
                 continue
-            problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", fix))
+            problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {message}", fix))
     return list(dict.fromkeys(problems)) or [*_check_kinds(task, registry), *_check_means(task, registry)]
 
 
@@ -81,22 +81,23 @@ def _check_means(task: Task, registry: Registry) -> Iterator[Problem]:
 
 def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
     """Return a problem for every scorer that cannot use the values of its reading's parsers (if both declare kinds)."""
-    found = {name: [registry.find("parser", ref.name) for ref in chain] for name, chain in task.chains.items()}
+    parsers = {name: [registry.find("parser", ref.name) for ref in chain] for name, chain in task.chains.items()}
     kinds = {
         name: _value_kinds(
             [part.parser_traits(ref.parameters) for part, ref in zip(parts, task.chains[name], strict=True) if part]
         )
-        for name, parts in found.items()
+        for name, parts in parsers.items()
     }
     problems = []
     for path, ref in scorers_of(task):
         scorer = registry.find("scorer", ref.name)
         if scorer is None:
             continue
-        name, given = ref.name, kinds[ref.reading if isinstance(ref, ScorerRef) else ""]
+        name, value_kinds = ref.name, kinds[ref.reading if isinstance(ref, ScorerRef) else ""]
         takes = scorer.scorer_traits(ref.parameters).takes
-        wrong = sorted(kind for kind in given if kind and kind not in takes)
-        if takes and len(wrong) == len(given):  # if one alternative fits, the others are for answers of another form
+        wrong = sorted(kind for kind in value_kinds if kind and kind not in takes)
+        # If one alternative fits, the others are for answers of another form.
+        if takes and len(wrong) == len(value_kinds):
             parse = f"the reading {ref.reading!r}" if isinstance(ref, ScorerRef) and ref.reading else "`parse`"
             what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but {parse} gives a {wrong[0]}"
             problems.append(task.problem_at(path, what, "Use another parser or scorer."))

@@ -45,44 +45,44 @@ def doc_problems(
         for place in list_fields(messages, task.file)
         if place.name not in provided
     }
-    checking = dict(_checking(task, registry, baselines))
+    checking = dict(_doc_checkers(task, registry, baselines))
     groups = {field: metric.name for metric in task.metrics if (field := metric.group or metric.by) is not None}
     groups |= {metric.by: metric.name for metric in task.combined if metric.by is not None}
-    named: dict[str, set[str]] = {by: set() for metric in task.every_metric if (by := metric.by)}
+    groups_by_field: dict[str, set[str]] = {by: set() for metric in task.every_metric if (by := metric.by)}
     few_shot = task.few_shot
     for number, doc in enumerate(docs):
         if number == 0:
             yield from _unfit_templates(task, doc, registry)
         if not lists and not checking and not groups and few_shot is None:
             return
-        which = f"the doc {doc.id!r} of {dataset.place(doc.id)}"
-        if few_shot is not None and (problem := _unanswered(task, few_shot, doc, which)) is not None:
+        doc_place = f"the doc {doc.id!r} of {dataset.place(doc.id)}"
+        if few_shot is not None and (problem := _unanswered_example(task, few_shot, doc, doc_place)) is not None:
             few_shot = None
             yield problem
         for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
             del lists[place]
             shown = shortened(str(doc.fields[place.name]))
-            what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown}"
+            message = f"the prompt takes {place.name!r} as a list, but in {doc_place} it is the text {shown}"
             fix = "Write a list, e.g. in a .jsonl file; a text is split into letters."
-            yield Problem(what, place.file, place.line, fix=fix)
-        for field in [each for each in named if each in doc.fields]:
-            named[field].add(str(doc.fields[field]))
-            if isinstance(doc.fields[field], list) or len(named[field]) > MOST_GROUPS:
+            yield Problem(message, place.file, place.line, fix=fix)
+        for field in [each for each in groups_by_field if each in doc.fields]:
+            groups_by_field[field].add(str(doc.fields[field]))
+            if isinstance(doc.fields[field], list) or len(groups_by_field[field]) > MOST_GROUPS:
                 many = f"there are more than {MOST_GROUPS:,} values of {field!r}"
-                what = f"{which} has a list in {field!r}" if isinstance(doc.fields[field], list) else many
-                del named[field]
-                yield task.problem_at("metrics", f"{what}, by which metrics are reported", "Name another field.")
+                message = f"{doc_place} has a list in {field!r}" if isinstance(doc.fields[field], list) else many
+                del groups_by_field[field]
+                yield task.problem_at("metrics", f"{message}, by which metrics are reported", "Name another field.")
         for field in [each for each in groups if each not in doc.fields]:
-            what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} groups docs"
+            message = f"{doc_place} lacks the field {field!r}, by which {groups.pop(field)!r} groups docs"
             near = nearest(field, doc.fields)
             columns = "Add it to `columns` under `dataset`." if task.dataset.columns is not None else _FIX
-            yield task.problem_at("metrics", what, f"Did you mean {near[0]!r}?" if near else columns)
+            yield task.problem_at("metrics", message, f"Did you mean {near[0]!r}?" if near else columns)
         for path, (done_by, part) in list(checking.items()):
             fault = _doc_fault(part, doc)
             if fault:
                 del checking[path]
-                what = f"{which} cannot be {done_by}: {fault}{dataset.left_out}"
-                yield task.problem_at(path, what, _fix(fault, doc.fields))
+                message = f"{doc_place} cannot be {done_by}: {fault}{dataset.left_out}"
+                yield task.problem_at(path, message, _fix(fault, doc.fields))
 
 
 def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:
@@ -102,24 +102,24 @@ def _fix(fault: str, fields: Mapping[str, Any]) -> str:
     return f"Did you mean {near[0]!r}?" if near else _FIX
 
 
-def _unanswered(task: Task, few_shot: FewShot, doc: Doc, which: str) -> Problem | None:
+def _unanswered_example(task: Task, few_shot: FewShot, doc: Doc, doc_place: str) -> Problem | None:
     """Return the problem of an example without an answer: its template's fields are missing or blank."""
     names = fields_of(few_shot.answer.template)
     for shot in doc.fields.get(SHOTS, ()):
         values = [shot.get(name) for name in names]
         if names - shot.keys():
             for problem in undefined_fields([few_shot.answer], tuple(shot), task.file):
-                what = problem.message.replace("no doc has", f"an example before {which} lacks")
-                return problem._replace(message=what, path="few_shot.answer")
+                text = problem.message.replace("no doc has", f"an example before {doc_place} lacks")
+                return problem._replace(message=text, path="few_shot.answer")
         if names and all(value in (None, [], {}) or not str(value).strip() for value in values):
-            what = f"an example before {which} has an empty answer: {', '.join(sorted(names))}"
-            return task.problem_at("few_shot", what, _FIX)
+            text = f"an example before {doc_place} has an empty answer: {', '.join(sorted(names))}"
+            return task.problem_at("few_shot", text, _FIX)
     return None
 
 
-def _doc_fault(part: Any, doc: Doc) -> str | None:
+def _doc_fault(component: Any, doc: Doc) -> str | None:
     try:
-        fault = part.doc_fault(doc.fields)
+        fault = component.doc_fault(doc.fields)
     except (Exception, SystemExit) as error:  # a plugin's own code
         return f"its doc_fault failed: {type(error).__name__}: {error} ({line_of(error)})"
     return str(fault) if fault else None
@@ -147,12 +147,12 @@ def _parts(task: Task, registry: Registry) -> Iterator[tuple[Component, Componen
         yield from whole_refs(registry.get(kind, ref.name), ref, registry)
 
 
-def _wraps(part: Component) -> bool:
+def _wraps(component: Component) -> bool:
     """Whether a component has a scorer as parameter, to which it passes a doc with more fields."""
-    return any(about.get("x-component") == "scorer" for about in part.parameters.get("properties", {}).values())
+    return any(about.get("x-component") == "scorer" for about in component.parameters.get("properties", {}).values())
 
 
-def _checking(task: Task, registry: Registry, baselines: bool) -> Iterator[tuple[str, tuple[str, Any]]]:
+def _doc_checkers(task: Task, registry: Registry, baselines: bool) -> Iterator[tuple[str, tuple[str, Any]]]:
     """Yield the protocol and the scorers (and baselines) that check docs, each with its key path and name."""
     listed = isinstance(task.resolved.get("score"), list)
     kinds: list[tuple[str, Kind, ComponentRef]] = [("protocol", "protocol", task.protocol)]
@@ -162,8 +162,8 @@ def _checking(task: Task, registry: Registry, baselines: bool) -> Iterator[tuple
     kinds += [(f"baselines.{name}", "baseline", ref) for name, ref in task.baselines.items()] if baselines else []
     for path, kind, ref in kinds:
         try:
-            made = registry.get(kind, ref.name).load()(**ref.parameters)
+            component = registry.get(kind, ref.name).load()(**ref.parameters)
         except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts reports it
             continue
-        if callable(getattr(made, "doc_fault", None)):
-            yield path, (f"{_DONE[kind]} by {ref.name!r}", made)
+        if callable(getattr(component, "doc_fault", None)):
+            yield path, (f"{_DONE[kind]} by {ref.name!r}", component)

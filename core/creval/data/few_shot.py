@@ -48,46 +48,46 @@ class Shots:
     same: str | None = None
     places: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
-    def of(self, asked: ShotEntry) -> list[Mapping[str, Any]]:
+    def of(self, doc_entry: ShotEntry) -> list[Mapping[str, Any]]:
         """Return the fields of the examples of a doc. Raises DataError if there are not enough others."""
-        chosen: list[Mapping[str, Any]] = []
+        examples: list[Mapping[str, Any]] = []
         pool = (
             range(self.size)
             if self.same is None
-            else self.places.get(shared_value(asked.doc, self.same, self.origin), ())
+            else self.places.get(shared_value(doc_entry.doc, self.same, self.origin), ())
         )
-        for place in self._drawn(pool, asked.doc.id):
-            if len(chosen) == self.number:
+        for place in self._drawn(pool, doc_entry.doc.id):
+            if len(examples) == self.number:
                 break
             other = self.entry(place)
-            same = other.content == asked.content or (self.own and other.doc.id == asked.doc.id)
+            same = other.content == doc_entry.content or (self.own and other.doc.id == doc_entry.doc.id)
             if not same:
-                chosen.append(other.doc.fields)
-        if len(chosen) < self.number:
-            alike = "" if self.same is None else f" with its {self.same} ({shortened(asked.doc.fields[self.same])})"
+                examples.append(other.doc.fields)
+        if len(examples) < self.number:
+            alike = "" if self.same is None else f" with its {self.same} ({shortened(doc_entry.doc.fields[self.same])})"
             raise DataError(
-                f"few_shot asks for {counted(self.number, 'examples')}; apart from the doc {asked.doc.id!r} "
-                f"the data hold {len(chosen)}{alike}",
+                f"few_shot asks for {counted(self.number, 'examples')}; apart from the doc {doc_entry.doc.id!r} "
+                f"the data hold {len(examples)}{alike}",
                 where=self.origin,
                 fix="Request fewer, or provide more data.",
             )
-        return chosen
+        return examples
 
-    def _drawn(self, pool: Sequence[int], asked: str) -> Iterator[int]:
+    def _drawn(self, pool: Sequence[int], doc_id: str) -> Iterator[int]:
         """Yield every position once, in the order of the draw; a few of many are found without ordering all."""
         if self.seed is None:
             yield from pool
             return
-        seen: set[int] = set()
+        drawn: set[int] = set()
         for draw in range(4 * len(pool)):
-            if len(seen) == len(pool):
+            if len(drawn) == len(pool):
                 return
-            digest = hashlib.sha256(f"{self.seed}\x1f{asked}\x1f{draw}".encode("utf-8", "surrogatepass")).digest()
+            digest = hashlib.sha256(f"{self.seed}\x1f{doc_id}\x1f{draw}".encode("utf-8", "surrogatepass")).digest()
             place = int.from_bytes(digest[:8], "big") % len(pool)
-            if place not in seen:
-                seen.add(place)
+            if place not in drawn:
+                drawn.add(place)
                 yield pool[place]
-        yield from (pool[place] for place in range(len(pool)) if place not in seen)
+        yield from (pool[place] for place in range(len(pool)) if place not in drawn)
 
 
 def shared_value(doc: Doc, name: str, origin: str) -> str:

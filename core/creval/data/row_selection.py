@@ -60,31 +60,31 @@ class RowFilter:
             for rule, wanted in rules:
                 yield from ((name, each) for each in wanted if isinstance(each, str)) if rule == "in" else ()
 
-    def _is_met(self, name: str, value: Any, rule: str, wanted: Any) -> bool:
+    def _is_met(self, name: str, value: Any, rule: str, operand: Any) -> bool:
         if rule in ("in", "not_in"):
-            return any(_equal(value, each) for each in wanted) == (rule == "in")
-        value = _as(value, wanted)
+            return any(_equal(value, each) for each in operand) == (rule == "in")
+        value = _converted_like(value, operand)
         if value is None:
             return False
-        if isinstance(value, str) != isinstance(wanted, str) or isinstance(value, bool | list | dict):
-            what = f"`where` compares the field {name!r}, {shortened(value)}, with {shortened(wanted)} ({rule})"
+        if isinstance(value, str) != isinstance(operand, str) or isinstance(value, bool | list | dict):
+            what = f"`where` compares the field {name!r}, {shortened(value)}, with {shortened(operand)} ({rule})"
             raise DataError(what, where=self._origin, fix="Compare numbers with numbers and texts with texts.")
-        return bool(_ORDERS[rule](value, wanted))
+        return bool(_ORDERS[rule](value, operand))
 
 
-def _rules(said: Any) -> Sequence[tuple[str, Any]]:
-    if isinstance(said, list):
-        return [("in", said)]
-    if not isinstance(said, Mapping):
-        return [("in", [said])]
-    return [("not_in", [wanted]) if rule == "not" else (rule, wanted) for rule, wanted in said.items()]
+def _rules(condition: Any) -> Sequence[tuple[str, Any]]:
+    if isinstance(condition, list):
+        return [("in", condition)]
+    if not isinstance(condition, Mapping):
+        return [("in", [condition])]
+    return [("not_in", [operand]) if rule == "not" else (rule, operand) for rule, operand in condition.items()]
 
 
-def _as(value: Any, wanted: Any) -> Any:
+def _converted_like(value: Any, operand: Any) -> Any:
     """Return a text as a number or truth value if it is compared with one, else unchanged."""
-    if not isinstance(value, str) or isinstance(wanted, str) or wanted is None:
+    if not isinstance(value, str) or isinstance(operand, str) or operand is None:
         return value
-    if isinstance(wanted, bool):
+    if isinstance(operand, bool):
         return {"true": True, "false": False}.get(value.strip().casefold(), value)
     try:
         return number_of(read_numeral(value).value)
@@ -92,9 +92,9 @@ def _as(value: Any, wanted: Any) -> Any:
         return None if not value.strip() else value
 
 
-def _equal(value: Any, wanted: Any) -> bool:
-    value = _as(value, wanted)
-    return bool(value == wanted) and isinstance(value, bool) == isinstance(wanted, bool)
+def _equal(value: Any, operand: Any) -> bool:
+    value = _converted_like(value, operand)
+    return bool(value == operand) and isinstance(value, bool) == isinstance(operand, bool)
 
 
 def renamed(columns: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
@@ -126,22 +126,22 @@ class SelectedRows:
         self._places = self._chosen()
 
     def _chosen(self) -> Sequence[int]:
-        places, seen, found = array("q"), dict[str, None](), set[str]()
+        places, field_names, present_names = array("q"), dict[str, None](), set[str]()
         for index, row in enumerate(self._rows):
             if isinstance(row, MalformedRow):
                 places.append(index)
                 continue
             fields = row.fields if isinstance(row, Doc) else row
-            if not seen.keys() >= fields.keys():
-                seen |= dict.fromkeys(fields)
+            if not field_names.keys() >= fields.keys():
+                field_names |= dict.fromkeys(fields)
             values = dict(_present(fields, self._names))
-            found.update(values)
+            present_names.update(values)
             if self._fits(dict.fromkeys(self._names) | values):
                 places.append(index)
             if self._take is not None and len(places) == self._take:
                 break
-        self._check({*self._names} - found, seen, "where")
-        self._check({*(self._columns or {}).values()} - seen.keys(), seen, "columns")
+        self._check({*self._names} - present_names, field_names, "where")
+        self._check({*(self._columns or {}).values()} - field_names.keys(), field_names, "columns")
         if not places:
             what = f"none of the {counted(len(self._rows), 'rows')} fits `where` under `dataset`{self._near_value()}"
             raise DataError(what, where=self.origin, fix="Correct `where`, or the data.")
@@ -162,10 +162,10 @@ class SelectedRows:
                 return f": {name!r} is never {wanted!r} (did you mean {near[0]!r}?)"
         return ""
 
-    def _check(self, lacking: set[str], seen: Mapping[str, Any], key: str) -> None:
-        for name in sorted(lacking):
-            near = nearest(name, seen)
-            what = f"`{key}` names the field {name!r}, which the data do not have; they have {names_of(seen)}"
+    def _check(self, missing: set[str], known: Mapping[str, Any], key: str) -> None:
+        for name in sorted(missing):
+            near = nearest(name, known)
+            what = f"`{key}` names the field {name!r}, which the data do not have; they have {names_of(known)}"
             fix = f"Did you mean {near[0]!r}?" if near else f"Correct `{key}` under `dataset`."
             raise DataError(what, where=self.origin, fix=fix)
 

@@ -71,8 +71,8 @@ def _converted(value: Any, ref: FieldRef) -> Any:
     if ref.pattern is not None:
         value = _cut_out(value, ref)
     for pattern, text in ref.replace:
-        found = [_replaced(each, pattern, text, ref) for each in (value if isinstance(value, list) else [value])]
-        value = found if isinstance(value, list) else found[0]
+        replaced = [_replaced(each, pattern, text, ref) for each in (value if isinstance(value, list) else [value])]
+        value = replaced if isinstance(value, list) else replaced[0]
     if ref.split is not None:
         value = _SPLITS[ref.split](_text(value, ref)) if ref.split in _SPLITS else _parts(_text(value, ref), ref.split)
     if not ref.number:
@@ -92,10 +92,10 @@ def _text(value: Any, ref: FieldRef) -> str:
     return value
 
 
-def _bounded(search: Callable[..., Any], pattern: str, *given: Any, **more: Any) -> Any:
+def _bounded(search: Callable[..., Any], pattern: str, *arguments: Any, **options: Any) -> Any:
     """Return the result of a search with a pattern. Raises ValueError if it takes too long."""
     try:
-        return search(pattern, *given, **more)
+        return search(pattern, *arguments, **options)
     except TimeoutError:
         raise ValueError(f"the pattern {pattern!r} takes too long") from None
 
@@ -120,7 +120,7 @@ def _numbered(text: str) -> list[str]:
     """
     marks = list(_MARK.finditer(text))
     at_start = [mark for mark in marks if not text[: mark.start()].rpartition("\n")[2].strip()]
-    for found in (_counting(at_start), _counting(marks)):
+    for found in (_marks_in_sequence(at_start), _marks_in_sequence(marks)):
         if len(found) > 1:
             ends = [*(mark.start() for mark in found[1:]), len(text)]
             items = [text[mark.end() : end].strip() for mark, end in zip(found, ends, strict=True)]
@@ -128,16 +128,16 @@ def _numbered(text: str) -> list[str]:
     raise ValueError(f"there is no numbered list in {shortened(text)}")
 
 
-def _counting(marks: Sequence[Any]) -> list[Any]:
+def _marks_in_sequence(marks: Sequence[Any]) -> list[Any]:
     """Return the marks that count up from the first possible beginning of a list."""
-    found: list[Any] = []
-    wanted = ""
+    counting: list[Any] = []
+    expected = ""
     for mark in marks:
         label = mark[1]
-        if label == wanted or (not found and label in _FIRST):
-            found.append(mark)
-            wanted = str(int(label) + 1) if label.isdecimal() else chr(ord(label) + 1)
-    return found
+        if label == expected or (not counting and label in _FIRST):
+            counting.append(mark)
+            expected = str(int(label) + 1) if label.isdecimal() else chr(ord(label) + 1)
+    return counting
 
 
 _SPLITS: Mapping[str, Callable[[str], list[str]]] = {SPLIT_WORDS[0]: _lines, SPLIT_WORDS[1]: _numbered}
@@ -218,33 +218,35 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
     shuffled by seed and doc id alone, so it is the same on every machine, whatever other docs there are. Raises
     ValueError with the fault.
     """
-    given = _choice_texts(fields, ref)
-    texts = [text for text in given if text is not None]
+    choice_texts = _choice_texts(fields, ref)
+    texts = [text for text in choice_texts if text is not None]
     if not 2 <= len(texts) <= _MOST:
         raise ValueError(f"{there_are(len(texts), 'choices')}; 2 to {_MOST} can be asked about")
-    labels = _labels(fields, ref, given)
-    right = _right(fields, ref, given, labels)
-    places = [place for place, text in enumerate(given) if text is not None]
+    labels = _labels(fields, ref, choice_texts)
+    right = _right_indices(fields, ref, choice_texts, labels)
+    places = [place for place, text in enumerate(choice_texts) if text is not None]
     missing = next((place for place in right if place not in places), None)
     if missing is not None:
         raise ValueError(f"the field {ref.answer!r} names choice {missing + 1}, which is empty")
-    wrong = {given[place] for place in places if place not in right}
+    wrong = {choice_texts[place] for place in places if place not in right}
     for place in right:
-        if not ref.duplicates and given[place] in wrong:
-            what = f"two choices are {shortened(given[place])}, the right one, so that no letter alone is right"
-            raise ValueError(f"{what}; duplicates: true uses the one that the data name")
+        if not ref.duplicates and choice_texts[place] in wrong:
+            message = (
+                f"two choices are {shortened(choice_texts[place])}, the right one, so that no letter alone is right"
+            )
+            raise ValueError(f"{message}; duplicates: true uses the one that the data name")
     order = list(range(len(places)))
     if ref.seed is not None:
         order.sort(key=lambda at: hashlib.sha256(f"{ref.seed}\x1f{doc}\x1f{at}".encode()).digest())
-    shown = [texts[at] for at in order]
-    named = _letters(len(texts)) if ref.labels is None else [labels[place] for place in places]
-    targets = [named[order.index(places.index(place))] for place in right]
+    shuffled = [texts[at] for at in order]
+    letters = _letters(len(texts)) if ref.labels is None else [labels[place] for place in places]
+    targets = [letters[order.index(places.index(place))] for place in right]
     return {
-        "choices": shown,
-        "letters": named,
-        "options": "\n".join(f"{letter}. {text}" for letter, text in zip(named, shown, strict=True)),
+        "choices": shuffled,
+        "letters": letters,
+        "options": "\n".join(f"{letter}. {text}" for letter, text in zip(letters, shuffled, strict=True)),
         "target": targets[0] if len(targets) == 1 else targets,
-        "target_text": given[right[0]] if len(right) == 1 else [given[place] for place in right],
+        "target_text": choice_texts[right[0]] if len(right) == 1 else [choice_texts[place] for place in right],
     }
 
 
@@ -256,9 +258,9 @@ def _choice_texts(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str | None
     return [None if each is None or each == "" else str(each) for each in found]
 
 
-def _labels(fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | None]) -> list[str]:
+def _labels(fields: Mapping[str, Any], ref: ChoicesRef, choice_texts: Sequence[str | None]) -> list[str]:
     """Return the labels of the choices, in the order in which they are shown."""
-    count = len(given)
+    count = len(choice_texts)
     if ref.labels is None:
         return _letters(count)
     if isinstance(ref.labels, str):
@@ -276,38 +278,41 @@ def _labels(fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | No
     return labels
 
 
-def _list(fields: Mapping[str, Any], name: str, what: str) -> list[Any]:
-    found = field_at(fields, name)
-    if not isinstance(found, list):
-        fix = " (a list within a text is cut by fields: {NAME: {from: ..., split: ...}})" if found else ""
-        raise ValueError(f"the field {name!r} is not a list of {what}{fix}")
-    return found
+def _list(fields: Mapping[str, Any], name: str, content: str) -> list[Any]:
+    values = field_at(fields, name)
+    if not isinstance(values, list):
+        fix = " (a list within a text is cut by fields: {NAME: {from: ..., split: ...}})" if values else ""
+        raise ValueError(f"the field {name!r} is not a list of {content}{fix}")
+    return values
 
 
-def _right(
-    fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | None], labels: Sequence[str]
+def _right_indices(
+    fields: Mapping[str, Any], ref: ChoicesRef, choice_texts: Sequence[str | None], labels: Sequence[str]
 ) -> Sequence[int]:
     """Return the indices of the right choices, from 0: one, or possibly several with flags."""
     answer = field_at(fields, ref.answer)
-    what = f"the field {ref.answer!r} is {shortened(answer)}, which is no {ref.answer_is} of the {len(given)} choices"
+    count = len(choice_texts)
+    message = f"the field {ref.answer!r} is {shortened(answer)}, which is no {ref.answer_is} of the {count} choices"
     if ref.answer_is == "flags":
         flags = [flag in (1, "1", True) for flag in answer] if isinstance(answer, list) else []
-        if len(flags) != len(given) or not any(flags):
-            raise ValueError(what)
+        if len(flags) != len(choice_texts) or not any(flags):
+            raise ValueError(message)
         return [place for place, flag in enumerate(flags) if flag]
     if ref.answer_is == "text":
-        if str(answer) not in given:
-            raise ValueError(what)
-        return [given.index(str(answer))]
-    said = str(answer).strip()
+        if str(answer) not in choice_texts:
+            raise ValueError(message)
+        return [choice_texts.index(str(answer))]
+    answer_text = str(answer).strip()
     if isinstance(answer, bool):
-        raise ValueError(what)
+        raise ValueError(message)
     if ref.answer_is in ("letter", "label"):
-        named = [label.casefold() for label in (labels if ref.answer_is == "label" else _letters(len(given)))]
-        if said.casefold() not in named:
-            raise ValueError(what)
-        return [named.index(said.casefold())]
-    place = int(said) - (ref.answer_is == "number") if said.isdecimal() else -1
-    if not 0 <= place < len(given):
-        raise ValueError(what)
+        folded_labels = [
+            label.casefold() for label in (labels if ref.answer_is == "label" else _letters(len(choice_texts)))
+        ]
+        if answer_text.casefold() not in folded_labels:
+            raise ValueError(message)
+        return [folded_labels.index(answer_text.casefold())]
+    place = int(answer_text) - (ref.answer_is == "number") if answer_text.isdecimal() else -1
+    if not 0 <= place < len(choice_texts):
+        raise ValueError(message)
     return [place]

@@ -41,11 +41,11 @@ def _no_constant(name: str) -> NoReturn:
 
 def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse a duplicate key in an object: one of its values would be lost."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)[:_SHOWN]!r} occurs twice")
-    return found
+    return members
 
 
 JSON = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_doubles)
@@ -152,12 +152,12 @@ class JsonLinesRows(_OffsetRows):
 def _quick(line: bytes) -> dict[str, Any] | None:
     """Return a simple row (no nested or duplicate keys, only whole numbers), or None if it may be another one."""
     try:
-        found = orjson.loads(line)
+        row = orjson.loads(line)
     except ValueError:
         return None
     # As many colons as keys: no duplicate and no nested keys. Floats may have been larger whole numbers.
-    plain = type(found) is dict and line.count(b":") == len(found)
-    return found if plain and _PLAIN.issuperset(map(type, found.values())) else None
+    plain = type(row) is dict and line.count(b":") == len(row)
+    return row if plain and _PLAIN.issuperset(map(type, row.values())) else None
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})
@@ -272,21 +272,21 @@ def open_file(file: Path, format: str | None = None) -> Rows:
     """
     if not file.is_file():
         raise DataError("there is no such data file", where=str(file), fix="Check the path.")
-    wanted = format or next((name for name, endings in FORMATS.items() if file.suffix.lower() in endings), None)
-    if wanted not in FORMATS:
+    file_format = format or next((name for name, endings in FORMATS.items() if file.suffix.lower() in endings), None)
+    if file_format not in FORMATS:
         endings = ", ".join(ending for endings in FORMATS.values() for ending in endings)
         raise DataError(
             f"the file name does not show the format: {file.suffix!r}",
             where=str(file),
             fix=f"Use one of {endings}, or set format: {' | '.join(FORMATS)}.",
         )
-    if wanted == "jsonl":
+    if file_format == "jsonl":
         return JsonLinesRows(file)
-    if wanted == "json":
+    if file_format == "json":
         return _json_rows(file)
-    if wanted == "parquet":
+    if file_format == "parquet":
         return ParquetRows(file)
-    return CsvRows(file, "\t" if wanted == "tsv" else ",")
+    return CsvRows(file, "\t" if file_format == "tsv" else ",")
 
 
 def _json_rows(file: Path) -> Rows:
