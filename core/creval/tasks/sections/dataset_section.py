@@ -27,16 +27,16 @@ def _read_few_shot(reading: Reading, dataset: Node, task: str, source: FoundComp
     node = reading.section("few_shot")
     if node is None or not reading.sound(_FEW_SHOT_PATH):
         return None
-    given = plain(node)
+    settings = plain(node)
     _check_prompt(reading, node)
     pool, name = _read_pool(reading, (dataset, node), task, source)
     few_shot = FewShot(
-        number=given["n"],
-        seed=given.get("seed"),
+        number=settings["n"],
+        seed=settings.get("seed"),
         pool=pool,
         pool_name=name,
-        same=given.get("same"),
-        turns=given.get("as", "turns") == "turns",
+        same=settings.get("same"),
+        turns=settings.get("as", "turns") == "turns",
     )
     answer, header = node.get("answer"), node.get("header")
     return replace(
@@ -47,14 +47,14 @@ def _read_few_shot(reading: Reading, dataset: Node, task: str, source: FoundComp
 
 
 def _read_pool(
-    reading: Reading, given: tuple[Node, Node], task: str, source: FoundComponent
+    reading: Reading, sections: tuple[Node, Node], task: str, source: FoundComponent
 ) -> tuple[DatasetRef | None, str]:
     """Return where examples come from, and the suffix that a local copy has after the task's name.
 
     A text names another split or another file. A mapping holds the keys of `dataset` that differ from the task's, or
     names another source.
     """
-    dataset, few_shot = given
+    dataset, few_shot = sections
     pool = few_shot.get("pool")
     if pool is None:
         return None, ""
@@ -68,10 +68,10 @@ def _read_pool(
             reading.add(pool.place, message, path, "Name the data: pool: {source: file, file: examples.jsonl}.")
             return None, ""
         member = Node({key: Node(pool.value, pool.place, pool.key)}, pool.place, pool.key)
-    kept = ("id", "fields", "choices") if member.get("source") is not None else tuple(dataset.value)
-    own = {key: dataset.value[key] for key in kept if key in dataset.value and key != "sample"}
-    merged = {key: each for key, each in {**own, **member.value}.items() if each.value is not None}
-    read = _read(reading, Node(merged, pool.place, pool.key), (path, task), True)
+    inherited_keys = ("id", "fields", "choices") if member.get("source") is not None else tuple(dataset.value)
+    inherited = {key: dataset.value[key] for key in inherited_keys if key in dataset.value and key != "sample"}
+    merged = {key: each for key, each in {**inherited, **member.value}.items() if each.value is not None}
+    read = _read_reference(reading, Node(merged, pool.place, pool.key), (path, task), True)
     split = member.get("split")
     return (None if read is None else read[0]), str(split.value) if split is not None and not split.is_list else "pool"
 
@@ -110,62 +110,62 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
     node = reading.section("dataset")
     if node is None or not reading.sound(_PATH):
         return None
-    read = _read(reading, node, (_PATH, task), find_files)
+    read = _read_reference(reading, node, (_PATH, task), find_files)
     if read is None:
         return None
     reference, found = read
     return replace(reference, few_shot=_read_few_shot(reading, node, task, found)), found
 
 
-def _read(
-    reading: Reading, node: Node, named: tuple[KeyPath, str], find_files: bool
+def _read_reference(
+    reading: Reading, node: Node, place: tuple[KeyPath, str], find_files: bool
 ) -> tuple[DatasetRef, FoundComponent] | None:
-    """Read where docs come from, without examples; `named` is the key path and the task's name."""
-    path, task = named
+    """Read where docs come from, without examples; `place` is the key path and the task's name."""
+    path, task = place
     source = node.value["source"]
     known = reading.registry.find("source", str(source.value))
-    taken = known.parameters.get("properties", {}) if known is not None else {}
-    own = tuple(key for key in OWN_KEYS if key not in taken or key in ("source", "id"))
-    parameters = Node({key: member for key, member in node.value.items() if key not in own}, node.place)
+    source_parameters = known.parameters.get("properties", {}) if known is not None else {}
+    core_keys = tuple(key for key in OWN_KEYS if key not in source_parameters or key in ("source", "id"))
+    parameters = Node({key: member for key, member in node.value.items() if key not in core_keys}, node.place)
     reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
-    found = reader.resolve("source", Written(source.value, source, parameters, path, beside=own))
-    if found is None:
+    resolved = reader.resolve("source", Written(source.value, source, parameters, path, beside=core_keys))
+    if resolved is None:
         return None
-    file_key = _file_parameter(found)
+    file_key = _file_parameter(resolved)
     file_node = parameters.get(file_key) if file_key else None
     base = (source if file_node is None else file_node).place.file.parent
     package = reading.owner.package or package_around(base)
     if find_files and file_key and file_node is not None:
-        folders = search_folders(base, package if found.ref.name == "package" else None)
+        folders = search_folders(base, package if resolved.ref.name == "package" else None)
         _check_file(reading, ((*path, file_key), file_node), folders)
-    given = plain(node)
-    sample = given.get("sample")
+    settings = plain(node)
+    sample = settings.get("sample")
     reference = DatasetRef(
-        source=found.ref.name,
-        parameters=found.ref.parameters,
+        source=resolved.ref.name,
+        parameters=resolved.ref.parameters,
         base=base,
-        id_field=given.get("id"),
+        id_field=settings.get("id"),
         package=package,
         task=task,
         sample=None if sample is None else (int(sample["n"]), int(sample["seed"])),
         fields=_fields(reading, node),
         choices=_choices(reading, node),
-        **{key: given[key] for key in ("where", "columns", "take") if key in given and key in own},
+        **{key: settings[key] for key in ("where", "columns", "take") if key in settings and key in core_keys},
     )
     _check_columns(reading, node, path, reference)
-    return reference, found
+    return reference, resolved
 
 
 def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
     """Read the fields that are made from those of a row."""
     section = dataset.get("fields")
-    made = []
+    refs = []
     for name, node in (section.value if section is not None else {}).items():
         if isinstance(node.value, str):
-            made.append(FieldRef(name, node.value))
+            refs.append(FieldRef(name, node.value))
             continue
-        given = plain(node)
-        if ("from" in given) == ("value" in given):
+        settings = plain(node)
+        if ("from" in settings) == ("value" in settings):
             reading.add(node.place, "a field is made from another one, or has a value", (*_PATH, "fields", name))
         pattern = node.get("pattern")
         if pattern is not None:
@@ -174,14 +174,16 @@ def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
         replaced = node.get("replace")
         for index, pair in enumerate(replaced.value if replaced is not None else ()):
             _check_pattern(reading, pair.value[0], (*_PATH, "fields", name, "replace", index))
-        more = {
-            "number": given.get("as") == "number",
-            "find_all": given.get("all", False),
-            "replace": tuple((before, after) for before, after in given.get("replace", ())),
-            "split": given.get("split"),
+        options = {
+            "number": settings.get("as") == "number",
+            "find_all": settings.get("all", False),
+            "replace": tuple((before, after) for before, after in settings.get("replace", ())),
+            "split": settings.get("split"),
         }
-        made.append(FieldRef(name, given.get("from"), given.get("pattern"), value=given.get("value"), **more))
-    return tuple(made)
+        refs.append(
+            FieldRef(name, settings.get("from"), settings.get("pattern"), value=settings.get("value"), **options)
+        )
+    return tuple(refs)
 
 
 def _check_split(reading: Reading, node: Node | None, path: KeyPath) -> None:
@@ -199,13 +201,13 @@ def _check_columns(reading: Reading, node: Node, path: KeyPath, reference: Datas
     if columns is None or reference.columns is None:
         return
     taken = set(reference.columns)
-    made = {field.name for field in reference.fields}
+    derived = {field.name for field in reference.fields}
     choices = reference.choices
     needed: list[tuple[str, str]] = [] if reference.id_field is None else [("id", reference.id_field)]
     listed: list[Any] = [] if choices is None else [choices.source, choices.answer, choices.labels]
     sources = [name for each in listed[:1] for name in ([each] if isinstance(each, str) else each)]
     needed += [("choices", name) for name in (*sources, *(each for each in listed[1:] if isinstance(each, str)))]
-    needed = [(key, name) for key, name in needed if name not in made and name.partition(".")[0] not in made]
+    needed = [(key, name) for key, name in needed if name not in derived and name.partition(".")[0] not in derived]
     needed += [("fields", field.source) for field in reference.fields if field.source is not None]
     for key, name in needed:
         if name in taken or name.partition(".")[0] in taken:
@@ -229,25 +231,25 @@ def _choices(reading: Reading, dataset: Node) -> ChoicesRef | None:
     section = dataset.get("choices")
     if section is None:
         return None
-    given = plain(section)
-    source = given["from"] if isinstance(given["from"], str) else tuple(given["from"])
-    labels = given.get("labels")
+    settings = plain(section)
+    source = settings["from"] if isinstance(settings["from"], str) else tuple(settings["from"])
+    labels = settings.get("labels")
     if isinstance(labels, list):
         labels = tuple(str(label) for label in labels)
-    kind = given.get("answer_is", "index" if labels is None else "label")
+    kind = settings.get("answer_is", "index" if labels is None else "label")
     if kind == "label" and labels is None:
         reading.add(section.place, "answer_is: label needs labels", ("dataset", "choices"), "Write labels: [...].")
-    return ChoicesRef(source, given["answer"], kind, given.get("seed"), labels, given.get("duplicates", False))
+    return ChoicesRef(source, settings["answer"], kind, settings.get("seed"), labels, settings.get("duplicates", False))
 
 
-def _file_parameter(found: FoundComponent) -> str | None:
+def _file_parameter(source: FoundComponent) -> str | None:
     """Return the parameter that the source declares as a file of the user's (`"x-file": true`)."""
-    properties = found.component.parameters.get("properties", {})
+    properties = source.component.parameters.get("properties", {})
     return next((key for key, about in properties.items() if isinstance(about, Mapping) and about.get(FILE_KEY)), None)
 
 
-def _check_file(reading: Reading, named: tuple[KeyPath, Node], folders: Sequence[Path]) -> None:
-    path, node = named
+def _check_file(reading: Reading, entry: tuple[KeyPath, Node], folders: Sequence[Path]) -> None:
+    path, node = entry
     name = str(node.value)
     if find_data_file(name, folders) is not None:
         return

@@ -80,32 +80,32 @@ def _bounds(value: float | Mapping[str, float]) -> Bounds:
     return Bounds(value, value)
 
 
-def _example(written: Mapping[str, Any]) -> Example:
-    doc = written.get("doc")
-    answers = written.get("answers", [written["answer"]] if "answer" in written else [])
-    ending = written.get("finish_reason", "stop")
+def _example(entry: Mapping[str, Any]) -> Example:
+    doc = entry.get("doc")
+    answers = entry.get("answers", [entry["answer"]] if "answer" in entry else [])
+    finish_reason = entry.get("finish_reason", "stop")
     return Example(
-        name=written["name"],
+        name=entry["name"],
         doc=doc if doc is None or isinstance(doc, Mapping) else str(doc),
-        answers=tuple(_completions(answer, ending) for answer in answers),
-        status=Status(written["status"]),
-        scores={name: _bounds(value) for name, value in written.get("scores", {}).items()},
-        baseline=written.get("baseline"),
-        condition=written.get("condition"),
+        answers=tuple(_completions(answer, finish_reason) for answer in answers),
+        status=Status(entry["status"]),
+        scores={name: _bounds(value) for name, value in entry.get("scores", {}).items()},
+        baseline=entry.get("baseline"),
+        condition=entry.get("condition"),
         roles={
             role: tuple(_scripted_answer(each, "stop") for each in said)
-            for role, said in written.get("roles", {}).items()
+            for role, said in entry.get("roles", {}).items()
         },
     )
 
 
-def _completions(answer: Any, ending: str) -> tuple[Said, ...]:
+def _completions(answer: Any, finish_reason: str) -> tuple[Said, ...]:
     """Return what one call gets: one completion, or several."""
-    return tuple(_scripted_answer(each, ending) for each in (answer if isinstance(answer, list) else [answer]))
+    return tuple(_scripted_answer(each, finish_reason) for each in (answer if isinstance(answer, list) else [answer]))
 
 
-def _scripted_answer(written: str | Mapping[str, Any], ending: str) -> Said:
-    if isinstance(written, str):
-        return Said(written, ending)
-    calls = tool_calls_from_json(written.get("tool_calls"))
-    return Said(**{"finish_reason": "tool_calls" if calls else ending, **written, "tool_calls": calls})
+def _scripted_answer(entry: str | Mapping[str, Any], finish_reason: str) -> Said:
+    if isinstance(entry, str):
+        return Said(entry, finish_reason)
+    calls = tool_calls_from_json(entry.get("tool_calls"))
+    return Said(**{"finish_reason": "tool_calls" if calls else finish_reason, **entry, "tool_calls": calls})

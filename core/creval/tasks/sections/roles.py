@@ -65,8 +65,8 @@ class Roles:
         return {name for own in self.prompts.values() for name in own}
 
 
-def read_roles(reading: Reading, taken: Mapping[str, Sequence[PromptMessage]]) -> Roles:
-    """Read the section; a role's prompt may not have the name of one of the task's prompts (`taken`)."""
+def read_roles(reading: Reading, task_prompts: Mapping[str, Sequence[PromptMessage]]) -> Roles:
+    """Read the section; a role's prompt may not have the name of one of the task's prompts (`task_prompts`)."""
     roles = Roles()
     node = reading.section("roles")
     if node is None or not reading.sound(("roles",)):
@@ -78,7 +78,7 @@ def read_roles(reading: Reading, taken: Mapping[str, Sequence[PromptMessage]]) -
     for path, name, member in reading.members("roles"):
         _check_model(reading, name, member, path)
         if member.is_mapping:
-            _read_role(reading, roles, (name, member, path), taken)
+            _read_role(reading, roles, (name, member, path), task_prompts)
         elif member.value is not None:
             roles.models[name] = member.value
     return roles
@@ -98,7 +98,7 @@ def _read_role(
     reading: Reading,
     roles: Roles,
     role: tuple[str, Node, KeyPath],
-    taken: Mapping[str, Sequence[PromptMessage]],
+    task_prompts: Mapping[str, Sequence[PromptMessage]],
 ) -> None:
     name, node, path = role
     model, generation, prompts = node.get("model"), node.get("generation"), node.get("prompts")
@@ -106,15 +106,15 @@ def _read_role(
         roles.models[name] = model.value
     if generation is not None and generation.is_mapping:
         roles.settings[name] = read_settings(reading, generation, (*path, "generation"))
-    own: dict[str, Sequence[PromptMessage]] = {}
+    role_prompts: dict[str, Sequence[PromptMessage]] = {}
     for key, prompt in prompts.value.items() if prompts is not None and prompts.is_mapping else ():
         at = (*path, "prompts", key)
-        if key in taken or key in roles.prompt_names():
+        if key in task_prompts or key in roles.prompt_names():
             message = f"the prompt {key!r} occurs twice"
             reading.add(prompt.key or prompt.place, message, at, "Rename one of the two: prompts are found by name.")
-        own[key] = read_messages(reading, prompt, at)
-    if own:
-        roles.prompts[name] = own
+        role_prompts[key] = read_messages(reading, prompt, at)
+    if role_prompts:
+        roles.prompts[name] = role_prompts
 
 
 def add_asked(
@@ -135,13 +135,13 @@ def _check_spelling(reading: Reading, roles: Roles, components: Sequence[FoundCo
         if (role := role_behind(str(node.value))) is not None
     ]
     unasked = [name for name in roles.names if name not in (*asked, *(role for role, _, _ in behind))]
-    named: list[tuple[str, KeyPath, Node]] = list(behind)
-    for found in components if unasked else ():
-        written = found.written
-        for role in _asked_roles(reading, [found]):
+    mentions: list[tuple[str, KeyPath, Node]] = list(behind)
+    for component in components if unasked else ():
+        written = component.written
+        for role in _asked_roles(reading, [component]):
             at, node = next((pair for pair in walk(written.parameters) if pair[1].value == role), ((), written.node))
-            named.append((role, (*written.path, *at), node))
-    for role, path, node in named:
+            mentions.append((role, (*written.path, *at), node))
+    for role, path, node in mentions:
         near = nearest(role, unasked) if role not in roles.names else ()
         if near:
             reading.add(node.place, f"the task has no role {role!r}", path, f"Did you mean {near[0]!r}?")

@@ -63,44 +63,44 @@ def read_scorers(reading: Reading, readings: Mapping[str, Sequence[FoundComponen
         if isinstance(given, Problem):
             reading.problems.append(given)
             continue
-        found, said = _read_scorer(reading, given)
+        found, options = _read_scorer(reading, given)
         if found is None:
             continue
         single = len(found.component.produces) == 1 and ANY_SCORE not in found.component.produces
-        if not (said or readings):
+        if not (options or readings):
             scorers.append(found)
             continue
-        stated = said.get("reading")
-        for name in [stated] if stated is not None else [*readings] or [""]:
-            called = (name, said.get("as", ""), _suffix(name, said), single, position)
+        reading_name = options.get("reading")
+        for name in [reading_name] if reading_name is not None else [*readings] or [""]:
+            called = (name, options.get("as", ""), _suffix(name, options), single, position)
             scorers.append(found._replace(ref=ScorerRef(found.ref.name, found.ref.parameters, *called)))
     return scorers
 
 
-def _suffix(reading: str, said: Mapping[str, str]) -> str:
+def _suffix(reading: str, options: Mapping[str, str]) -> str:
     """Return the suffix of a score's name: the reading, unless the file names both the score and the reading."""
-    return "" if "as" in said and "reading" in said else reading
+    return "" if "as" in options and "reading" in options else reading
 
 
 def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | None, Mapping[str, str]]:
     """Return a scorer, and its keys that are not parameters: `reading` and `as`."""
     component = reading.registry.find("scorer", given.name)
-    own = component.parameters.get("properties", {}) if component is not None else {}
-    beside = {key: given.parameters.get(key) for key in ("reading", "as") if key not in own}
-    stated = {key: node for key, node in beside.items() if node is not None}
-    rest = {key: node for key, node in given.parameters.value.items() if key not in stated}
-    parameters = Node(rest, given.parameters.place, given.parameters.key)
-    written = given._replace(parameters=parameters, beside=(*given.beside, *beside))
-    found = ComponentReader(reading.registry, reading.owner.plugin, reading.problems).resolve("scorer", written)
+    parameter_schemas = component.parameters.get("properties", {}) if component is not None else {}
+    option_nodes = {key: given.parameters.get(key) for key in ("reading", "as") if key not in parameter_schemas}
+    options = {key: node for key, node in option_nodes.items() if node is not None}
+    remaining = {key: node for key, node in given.parameters.value.items() if key not in options}
+    parameters = Node(remaining, given.parameters.place, given.parameters.key)
+    written = given._replace(parameters=parameters, beside=(*given.beside, *option_nodes))
+    scorer = ComponentReader(reading.registry, reading.owner.plugin, reading.problems).resolve("scorer", written)
     readings = list(reading.value("readings", {}))
-    for key, node in stated.items():
+    for key, node in options.items():
         path = (*given.path, key)
         if key == "as" and not (isinstance(node.value, str) and _NAME.fullmatch(node.value)):
             reading.add(node.place, f"{node.value!r} is not a name for a score", path, "Use letters, digits and _.")
         elif key == "reading" and node.value not in readings:
             fix = f"There are: {', '.join(readings)}." if readings else "Add readings: {NAME: its parsers}."
             reading.add(node.place, f"the task has no reading {node.value!r}", path, fix)
-    return found, {key: str(node.value) for key, node in stated.items()}
+    return scorer, {key: str(node.value) for key, node in options.items()}
 
 
 class ScoreNames:
@@ -168,7 +168,7 @@ def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> Scor
     open_givers: list[FoundComponent] = []
     for found in scorers:
         for raw in found.component.scores_of(found.ref.parameters):
-            name = _called(found.ref, raw)
+            name = _score_name(found.ref, raw)
             if raw == ANY_SCORE:
                 open_givers.append(found)
             elif name in giver:
@@ -189,7 +189,7 @@ def _scorer_name(ref: ComponentRef, name: str) -> str | None:
     return ref.own(name) if isinstance(ref, ScorerRef) else name
 
 
-def _called(ref: ComponentRef, score: str) -> str:
+def _score_name(ref: ComponentRef, score: str) -> str:
     return ref.named(score) if isinstance(ref, ScorerRef) and score != ANY_SCORE else score
 
 
@@ -240,7 +240,7 @@ def _check_scores(
 def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[CombinedMetric]:
     """Read the metrics that are made of others."""
     known = {metric.name: metric for metric in metrics}
-    found = []
+    combined = []
     for path, node in reading.entries("metrics"):
         of = node.get("of")
         if of is None:
@@ -262,14 +262,14 @@ def read_combined(reading: Reading, metrics: Sequence[MetricSpec]) -> Sequence[C
             elif known[part.value].group is not None or known[part.value].average != "micro":
                 what = f"{part.value!r} is a number over groups, so it cannot be part of another metric"
                 reading.add(part.place, what, at, "Name a metric without group and average.")
-        given = plain(node)
-        named = (given["name"], how, tuple(map(str, given["of"][how])))
-        metric = CombinedMetric(*named, **{key: given[key] for key in _OF_COMBINED[2:] if key in given})
+        entry = plain(node)
+        identity = (entry["name"], how, tuple(map(str, entry["of"][how])))
+        metric = CombinedMetric(*identity, **{key: entry[key] for key in _OF_COMBINED[2:] if key in entry})
         _check_by(reading, metric, path, node)
-        found.append(metric)
-    if found and not metrics:
+        combined.append(metric)
+    if combined and not metrics:
         reading.add(reading.root.place, "every metric combines others", ("metrics",), "Add those that it combines.")
-    return tuple(found)
+    return tuple(combined)
 
 
 def _check_by(reading: Reading, metric: MetricSpec | CombinedMetric, path: KeyPath, node: Node) -> None:
@@ -297,7 +297,7 @@ def _aggregation(reading: Reading, node: Node, path: KeyPath) -> FoundComponent 
 
 def _metric(node: Node, source: str, aggregation: FoundComponent, declared: Range | None) -> MetricSpec:
     """Make a metric; without `range` and `binary` it has what its scorer declares."""
-    written = plain(node)
+    entry = plain(node)
     optional = (
         "ci",
         "failed",
@@ -312,23 +312,21 @@ def _metric(node: Node, source: str, aggregation: FoundComponent, declared: Rang
         "by",
         "average",
     )
-    given = {key: written[key] for key in optional if key in written}
-    if "range" in written:
-        given["range"] = tuple(written["range"])
-    elif "binary" not in written and declared is not None:
-        given |= {"binary": True} if isinstance(declared, str) else {"range": _with_failures(declared, given)}
-    return MetricSpec(
-        name=written["name"], source=source, aggregate=aggregation.ref, stated=frozenset(written), **given
-    )
+    options = {key: entry[key] for key in optional if key in entry}
+    if "range" in entry:
+        options["range"] = tuple(entry["range"])
+    elif "binary" not in entry and declared is not None:
+        options |= {"binary": True} if isinstance(declared, str) else {"range": _with_failures(declared, options)}
+    return MetricSpec(name=entry["name"], source=source, aggregate=aggregation.ref, stated=frozenset(entry), **options)
 
 
-def _with_failures(declared: tuple[float | None, float | None], given: Mapping[str, Any]) -> tuple[Any, Any]:
+def _with_failures(declared: tuple[float | None, float | None], options: Mapping[str, Any]) -> tuple[Any, Any]:
     """Widen a declared range to include the value of a failed answer."""
     low, high = declared
-    if given.get("failed", "zero") != "zero":
+    if options.get("failed", "zero") != "zero":
         return declared
-    counts = given.get("failed_value", 0.0)
-    return (None if low is None else min(low, counts)), (None if high is None else max(high, counts))
+    failed_value = options.get("failed_value", 0.0)
+    return (None if low is None else min(low, failed_value)), (None if high is None else max(high, failed_value))
 
 
 def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node) -> None:
@@ -348,25 +346,25 @@ def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node
         reading.add(place, message, path, "Widen the range, or set failed_value.")
 
 
-def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tuple[Node, ScoreNames | None]) -> None:
+def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, context: tuple[Node, ScoreNames | None]) -> None:
     """Check a weight: a score of the task, in a mean (also of logarithms) over the samples that have both scores."""
-    node, scores = given
-    written = node.get("weight")
-    if written is None or metric.weight is None:
+    node, scores = context
+    weight = node.get("weight")
+    if weight is None or metric.weight is None:
         return
     if scores is not None and not scores.has(metric.weight):
         message = f"no scorer of the task returns {metric.weight!r}"
-        reading.add(written.place, message, path, scores.fix(metric.weight))
+        reading.add(weight.place, message, path, scores.fix(metric.weight))
     elif scores is not None and scores.is_mean_of_turns(metric.source) and scores.is_mean_of_turns(metric.weight):
         message = f"{metric.source!r} and {metric.weight!r} are means over turns, which cannot weight each other"
         fix = f"Weight each turn: from: {metric.source}@1, weight: {metric.weight}@1. Or leave out weight."
-        reading.add(written.place, message, path, fix)
+        reading.add(weight.place, message, path, fix)
     if metric.aggregate.name not in (DEFAULT_AGGREGATION, "perplexity"):
         message = f"a weight works with the mean, not with {metric.aggregate.name}"
-        reading.add(written.place, message, path, "Leave out aggregate, or the weight.")
+        reading.add(weight.place, message, path, "Leave out aggregate, or the weight.")
     if metric.failed != "exclude":
         message = "an answer that failed has no weight, so it cannot count as zero"
-        reading.add(written.place, message, path, "Write failed: exclude.")
+        reading.add(weight.place, message, path, "Write failed: exclude.")
 
 
 def _with_primary(metric: MetricSpec) -> MetricSpec:

@@ -120,21 +120,21 @@ def cells(axes: Mapping[str, Sequence[Any]]) -> list[Condition]:
 
 def varied_settings(protocol: Component | None) -> Mapping[str, Any]:
     """Return the JSON Schemas of what conditions may vary, by name: settings and parameters of the protocol."""
-    allowed = dict(generation_settings())
+    schemas = dict(generation_settings())
     if protocol is not None:
         for name, schema in protocol.parameters.get("properties", {}).items():
             if isinstance(schema, Mapping) and schema.get(CONDITION_KEY):
-                allowed[name] = schema
-    return allowed
+                schemas[name] = schema
+    return schemas
 
 
-def _check_setting(reading: Reading, name: str, node: Node, path: KeyPath, allowed: Mapping[str, Any]) -> bool:
-    if name not in allowed:
-        near = nearest(name, allowed)
-        fix = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
+def _check_setting(reading: Reading, name: str, node: Node, path: KeyPath, schemas: Mapping[str, Any]) -> bool:
+    if name not in schemas:
+        near = nearest(name, schemas)
+        fix = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(schemas)}."
         reading.add(node.key or node.place, f"no setting {name!r} can be varied by conditions", path, fix)
         return False
-    validator = validator_for(allowed[name])
+    validator = validator_for(schemas[name])
     faults = [
         fault for index, member in enumerate(node.value) for fault in problems_of(member, validator, (*path, index))
     ]
