@@ -120,19 +120,19 @@ def repair(text: str, at: int, effort: Effort) -> tuple[Any, int]:
     Raises UnreadableError if it is never closed or too long (the position after it is then unknown), or if it is
     uncertain what was meant.
     """
-    part = text[at : at + MAX_REPAIRED]
-    first = _FIRST.match(part)
+    json_text = text[at : at + MAX_REPAIRED]
+    first = _FIRST.match(json_text)
     if first is not None and first.group(1) in _CURLY_QUOTES:
-        part = part.translate(_CURLY)
-    length, quoted = _closing(part)
+        json_text = json_text.translate(_CURLY)
+    length, quoted = _closing(json_text)
     if length is None:
         raise UnreadableError(TOO_LONG if len(text) - at > MAX_REPAIRED else CUT)
-    part = _in_double_quotes(part[:length], quoted)
+    json_text = _in_double_quotes(json_text[:length], quoted)
     try:
-        value = _decode(part, effort)
+        value = _decode(json_text, effort)
     except UnreadableError as error:
         raise UnreadableError(error.reason, at + length) from None
-    if value is None or not _is_certain(part, value):
+    if value is None or not _is_certain(json_text, value):
         raise UnreadableError(UNSURE, at + length)
     return value, at + length
 
@@ -169,16 +169,16 @@ def _in_double_quotes(text: str, quoted: Sequence[tuple[int, int]]) -> str:
 
     Nothing inside can then end the text.
     """
-    pieces, done = [], 0
+    pieces, copied_to = [], 0
     for start, end in quoted:
         inside = text[start + 1 : end]
         if text[start] == "'":
             inside = re.sub(r"\\'", "'", inside)
         elif not _INCHES.fullmatch(inside):
             continue
-        pieces += [text[done:start], '"', re.sub(r'(?<!\\)"', r"\"", inside), '"']
-        done = end + 1
-    return "".join([*pieces, text[done:]])
+        pieces += [text[copied_to:start], '"', re.sub(r'(?<!\\)"', r"\"", inside), '"']
+        copied_to = end + 1
+    return "".join([*pieces, text[copied_to:]])
 
 
 def _escaped(text: str, at: int) -> bool:
@@ -186,20 +186,20 @@ def _escaped(text: str, at: int) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-def _decode(part: str, effort: Effort) -> Any | None:
+def _decode(json_text: str, effort: Effort) -> Any | None:
     try:
-        return _LENIENT.decode(part)
+        return _LENIENT.decode(json_text)
     except (ValueError, RecursionError):
         pass
     import json_repair
 
     try:
-        value = json_repair.loads(_Counted.of(part, effort), skip_json_loads=True)
+        value = json_repair.loads(_Counted.of(json_text, effort), skip_json_loads=True)
     except UnreadableError:
         raise
     except Exception:  # on models' texts the library may fail in any way
         return None
-    return value if isinstance(value, list if part[0] == "[" else dict) else None
+    return value if isinstance(value, list if json_text[0] == "[" else dict) else None
 
 
 def _is_certain(part: str, value: Any) -> bool:

@@ -100,12 +100,12 @@ def scan(text: str) -> Sequence[Found]:
         if not begins_json(text, at):
             at += 1
             continue
-        found.append(_mended(text, at, effort))
+        found.append(_repaired(text, at, effort))
         at = found[-1].end
     return _with_damage(text, found)
 
 
-def _mended(text: str, at: int, effort: Effort) -> Found:
+def _repaired(text: str, at: int, effort: Effort) -> Found:
     try:
         value, end = repair(text, at, effort)
     except UnreadableError as error:
@@ -179,53 +179,53 @@ def _with_damage(text: str, found: Sequence[Found]) -> Sequence[Found]:
     The sign is a closing bracket without an opening one, after an item: `["a", "b"], "c"]`. Alone after a complete
     value it is harmless. Takes time proportional to the text.
     """
-    whole: list[Found] = []
+    values: list[Found] = []
     starts = [*(each.start for each in found[1:]), len(text)]
-    opened: Counter[str] = Counter()
+    open_brackets: Counter[str] = Counter()
     for each, limit in zip(found, starts, strict=False):  # an empty list has no start
-        whole.append(each)
+        values.append(each)
         at = each.end
         for bracket in _brackets(text, at, limit):
             mark = text[bracket]
             if mark in "[{":
-                opened[mark] += 1
-            elif opened[_OPENER[mark]]:
-                opened[_OPENER[mark]] -= 1
+                open_brackets[mark] += 1
+            elif open_brackets[_OPENER[mark]]:
+                open_brackets[_OPENER[mark]] -= 1
             else:
-                _close(text, whole, at, bracket)
+                _close(text, values, at, bracket)
                 at = bracket + 1
-    return whole
+    return values
 
 
 def _brackets(text: str, start: int, end: int) -> Iterator[int]:
     return (match.start() for match in _BRACKET.finditer(text, start, end))
 
 
-def _close(text: str, whole: list[Found], at: int, bracket: int) -> None:
+def _close(text: str, values: list[Found], at: int, bracket: int) -> None:
     """Put a fault in place of values that a closing bracket shows to be torn; `at` is the end of what it may close."""
     between = text[at:bracket].rstrip(_BETWEEN)
     if not between:
-        first = _first_linked(text, whole)
-        if first < len(whole) - 1 or whole[-1].fault == UNSURE:
-            whole[first:] = [Found(whole[first].start, bracket + 1, fault=UNSURE)]
+        first = _first_linked(text, values)
+        if first < len(values) - 1 or values[-1].fault == UNSURE:
+            values[first:] = [Found(values[first].start, bracket + 1, fault=UNSURE)]
     elif between[-1].isalnum() or between[-1] in _QUOTES:
         if _CONTINUES.match(between):
-            first = _first_linked(text, whole)
-            whole[first:] = [Found(whole[first].start, bracket + 1, fault=UNSURE)]
+            first = _first_linked(text, values)
+            values[first:] = [Found(values[first].start, bracket + 1, fault=UNSURE)]
         elif quote := re.search(r"[\"“]", between):  # a separate list without its opening bracket
-            whole.append(Found(at + quote.start(), bracket + 1, fault=UNSURE))
+            values.append(Found(at + quote.start(), bracket + 1, fault=UNSURE))
 
 
-def _first_linked(text: str, whole: Sequence[Found]) -> int:
+def _first_linked(text: str, values: Sequence[Found]) -> int:
     """Return the index of the first of the values that are linked to the last one."""
-    first = len(whole) - 1
-    while first and _linked(text, whole[first - 1], whole[first]):
+    first = len(values) - 1
+    while first and _linked(text, values[first - 1], values[first]):
         first -= 1
     return first
 
 
-def _linked(text: str, one: Found, two: Found) -> bool:
-    between = re.sub(r"[\]}]", "", text[one.end : two.start])
-    if not between.strip() and isinstance(one.value, list) and isinstance(two.value, dict):
+def _linked(text: str, first: Found, second: Found) -> bool:
+    between = re.sub(r"[\]}]", "", text[first.end : second.start])
+    if not between.strip() and isinstance(first.value, list) and isinstance(second.value, dict):
         return True
     return _LINK.fullmatch(between) is not None and (bool(between.strip()) or "\n" not in between)
