@@ -58,8 +58,8 @@ class Baselines:
         return [which for which in found if which not in self.known(task)]
 
     @staticmethod
-    def _ordered(found: Iterator[str]) -> list[str]:
-        names = set(found)
+    def _ordered(names_found: Iterator[str]) -> list[str]:
+        names = set(names_found)
         return [which for which in _ORDER if which in names]
 
 
@@ -76,12 +76,12 @@ def find_baselines(folder: Path) -> Baselines:
         try:
             results = read_json(file)
             provider, _, which = str(results.get("model", "")).partition("/")
-            found = list(_values(results, which)) if provider == "baseline" else []
+            metric_values = list(_values(results, which)) if provider == "baseline" else []
         except (CrevalError, OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             why = error.what if isinstance(error, CrevalError) else "it is not a results file"
             faults.append(f"{file} is ignored: {why}")
             continue
-        for key, value, n in found:
+        for key, value, n in metric_values:
             if n > sizes.get(key, 0):
                 sizes[key], values[key] = n, value
     return Baselines(values, faults)

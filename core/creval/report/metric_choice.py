@@ -28,8 +28,8 @@ class MetricChoice(NamedTuple):
         """Return the chosen metrics of a task; all of them if it has no primary metric."""
         metrics: list[Mapping[str, Any]] = task["metrics"]
         if self.overall and not self.every:
-            whole = {one["name"] for one in metrics if one["condition"] is None}
-            metrics = [one for one in metrics if one["condition"] is None or one["name"] not in whole]
+            unconditioned = {one["name"] for one in metrics if one["condition"] is None}
+            metrics = [one for one in metrics if one["condition"] is None or one["name"] not in unconditioned]
             metrics = [one for one in metrics if "by" not in one or one["name"] in self.metrics]
         if self.tasks and not {task["task"], task.get("qualified")} & set(self.tasks):
             return []
@@ -38,8 +38,8 @@ class MetricChoice(NamedTuple):
         names = {one["name"] for one in metrics if one["primary"]}
         if self.every or not names:
             return metrics
-        own = tuple(f"{name}[" for name in names)
-        return [one for one in metrics if one["primary"] or ("by" in one and one["name"].startswith(own))]
+        prefixes = tuple(f"{name}[" for name in names)
+        return [one for one in metrics if one["primary"] or ("by" in one and one["name"].startswith(prefixes))]
 
 
 def _without_condition(name: str) -> str:
@@ -54,18 +54,18 @@ def chosen(results: Sequence[RunResult], choice: MetricChoice) -> tuple[list[Run
     _check(choice.tasks, "task", [name for each in results for name in _task_names(each)])
     every = [str(one["name"]) for each in results for task in _entries(each) for one in task["metrics"]]
     _check(choice.metrics, "metric", [*every, *map(_without_condition, every)])
-    shown, left = [], set()
+    shown, hidden = [], set()
     for result in results:
         tasks = []
         for task in _entries(result):
             metrics = choice.of(task)
-            left |= {(task["task"], one["name"]) for one in task["metrics"]} - {
+            hidden |= {(task["task"], one["name"]) for one in task["metrics"]} - {
                 (task["task"], one["name"]) for one in metrics
             }
             if metrics:
                 tasks.append({**task, "metrics": metrics})
         shown.append(replace(result, results={**result.results, "tasks": tasks}))
-    return shown, len(left)
+    return shown, len(hidden)
 
 
 def _entries(result: RunResult) -> list[Mapping[str, Any]]:
@@ -79,7 +79,7 @@ def _task_names(result: RunResult) -> Iterator[str]:
         yield str(task.get("qualified", task["task"]))
 
 
-def _check(asked: Sequence[str], what: str, known: Sequence[str]) -> None:
-    for name in asked:
+def _check(names: Sequence[str], kind: str, known: Sequence[str]) -> None:
+    for name in names:
         if name not in known:
-            raise UnknownNameError(what, name, list(dict.fromkeys(known)))
+            raise UnknownNameError(kind, name, list(dict.fromkeys(known)))

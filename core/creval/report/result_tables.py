@@ -230,22 +230,23 @@ def counts_text(counts: Mapping[str, int], refusals: int = 0) -> str:
     return ", ".join(shown.values())
 
 
-def labels(named: Sequence[tuple[str, str]]) -> list[str]:
+def labels(models_and_folders: Sequence[tuple[str, str]]) -> list[str]:
     """Return a name for each (model, folder): the model, followed by the folder's name if the model is not unique."""
-    models = [model for model, _ in named]
-    return [model if models.count(model) == 1 else f"{model} ({folder})" for model, folder in named]
+    models = [model for model, _ in models_and_folders]
+    return [model if models.count(model) == 1 else f"{model} ({folder})" for model, folder in models_and_folders]
 
 
 def run_notes(results: Sequence[RunResult]) -> list[str]:
     """Return the notes on runs in one table, each once, with the runs to which it applies."""
-    said: dict[str, list[str]] = {}
+    runs_by_note: dict[str, list[str]] = {}
     for result, name in zip(results, _names(results), strict=True):
         served = served_words(result)
-        own = [*own_settings(result), *_unscored(result), *interval_notes(result)]
-        for words in dict.fromkeys([*own, *([f"served by {served}"] if served else [])]):
-            said.setdefault(words, []).append(name)
+        notes_of_run = [*own_settings(result), *_unscored(result), *interval_notes(result)]
+        for words in dict.fromkeys([*notes_of_run, *([f"served by {served}"] if served else [])]):
+            runs_by_note.setdefault(words, []).append(name)
     notes = [
-        words if len(names) == len(results) > 1 else f"{listed_names(names)}: {words}" for words, names in said.items()
+        words if len(names) == len(results) > 1 else f"{listed_names(names)}: {words}"
+        for words, names in runs_by_note.items()
     ]
     for name, tasks in namesakes(result.results for result in results).items():
         notes.append(f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in separate rows")

@@ -41,16 +41,16 @@ def print_table(
     """
     console = console or table_console()
     texts = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
-    heads = plain = [visible(column) for column in columns]
-    whole = texts
+    heads = unfolded_heads = [visible(column) for column in columns]
+    unfolded_texts = texts
     if fold:
         heads, texts = _fold([name in fold for name in columns], heads, texts, min(FIT, console.width))
     narrowest = [_narrowest([Text(head), *(row[i] for row in texts)]) for i, head in enumerate(heads)]
     if sum(narrowest) + GAP * len(columns) > console.width:
-        _print_blocks(title, plain, whole, console)
+        _print_blocks(title, unfolded_heads, unfolded_texts, console)
         return
-    shown = Text(visible(title), style="table.title") if title else None
-    table = Table(title=shown, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    title_text = Text(visible(title), style="table.title") if title else None
+    table = Table(title=title_text, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for head, least, right in zip(heads, narrowest, numeric(heads, rows), strict=True):
         table.add_column(Text(head), justify="right" if right else "left", min_width=least)
     for row in texts:
@@ -65,14 +65,16 @@ def _fold(
 
     If no folding achieves that, the first of the narrowest results is returned.
     """
-    tried = [(table_width(heads, texts), heads, texts)]
+    layouts = [(table_width(heads, texts), heads, texts)]
     for width in (24, 18, 14, 12, 10, 8):
-        if tried[-1][0] <= most:
-            return tried[-1][1:]
+        if layouts[-1][0] <= most:
+            return layouts[-1][1:]
         folded = [fold_name(head, max(width, 10)) for head in heads]
-        shown = [[_fold_text(text, width, named) for named, text in zip(names, row, strict=True)] for row in texts]
-        tried.append((table_width(folded, shown), folded, shown))
-    return min(tried, key=lambda each: each[0])[1:]
+        folded_texts = [
+            [_fold_text(text, width, named) for named, text in zip(names, row, strict=True)] for row in texts
+        ]
+        layouts.append((table_width(folded, folded_texts), folded, folded_texts))
+    return min(layouts, key=lambda each: each[0])[1:]
 
 
 _PHRASE = 12

@@ -174,18 +174,22 @@ def _acceleration(aggregation: Aggregation, clusters: Clusters) -> float:
     if parts is not None:
         numerators, denominators = parts(clusters)
         with np.errstate(invalid="ignore", divide="ignore"):
-            left = (numerators.sum() - numerators) / (denominators.sum() - denominators)
+            leave_one_out = (numerators.sum() - numerators) / (denominators.sum() - denominators)
     elif hasattr(aggregation, "of_sums"):
         sums = aggregation.sums(clusters)  # type: ignore[attr-defined]
-        left = aggregation.of_sums(sums.sum(axis=1)[:, None] - sums)
+        leave_one_out = aggregation.of_sums(sums.sum(axis=1)[:, None] - sums)
     elif hasattr(aggregation, "resample") or len(clusters) > _JACKKNIFED:
         return 0.0
     else:
         docs = list(clusters)
-        left = np.array([_value(aggregation, docs[:i] + docs[i + 1 :]) for i in range(len(docs))])
-    moved = left[np.isfinite(left)].mean() - left[np.isfinite(left)] if np.isfinite(left).any() else np.zeros(1)
-    squares = float((moved**2).sum())
-    return float((moved**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
+        leave_one_out = np.array([_value(aggregation, docs[:i] + docs[i + 1 :]) for i in range(len(docs))])
+    deviations = (
+        leave_one_out[np.isfinite(leave_one_out)].mean() - leave_one_out[np.isfinite(leave_one_out)]
+        if np.isfinite(leave_one_out).any()
+        else np.zeros(1)
+    )
+    squares = float((deviations**2).sum())
+    return float((deviations**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
 
 
 def resampled(aggregation: Aggregation, clusters: Clusters, seed: int) -> Floats:

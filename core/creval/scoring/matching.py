@@ -62,7 +62,7 @@ class _Matching(ABC):
     def _reduced(self, values: Sequence[Any], targets: Sequence[Any]) -> float:
         """Return the score of all answers. Raises ValueError if none can be compared, else as `matches` does."""
         if self.reduce == "mean":
-            right = [any(self.matches(value, wanted) for wanted in targets) for value in values]
+            right = [any(self.matches(value, target) for target in targets) for value in values]
             return sum(right) / len(right)
         if not targets:
             return 0.0
@@ -71,7 +71,7 @@ class _Matching(ABC):
             raise ValueError("none of the answers can be compared")
         if self.reduce == "majority":
             answers = [_most_common(answers, self.matches)]
-        return float(any(self.matches(value, wanted) for value in answers for wanted in targets))
+        return float(any(self.matches(value, target) for value in answers for target in targets))
 
     def _comparable(self, value: Any, targets: Sequence[Any]) -> bool:
         try:
@@ -87,11 +87,11 @@ class _Matching(ABC):
         target = fields[self.field]
         if target == []:
             return f"its {self.field!r} is an empty list, so that no answer is right"
-        for wanted in target if isinstance(target, list) else [target]:
+        for target_value in target if isinstance(target, list) else [target]:
             try:
-                self.matches(wanted, wanted)
+                self.matches(target_value, target_value)
             except (ValueError, TypeError) as error:
-                return f"its {self.field!r} is {str(wanted)[:60]!r}: {error}"
+                return f"its {self.field!r} is {str(target_value)[:60]!r}: {error}"
         return None
 
     @abstractmethod
@@ -145,11 +145,11 @@ class _TextMatching(_Matching, ABC):
 
     def _target_text(self, target: Any) -> str:
         """Return the plain form of a target. Raises TypeError if it is empty and may not be."""
-        wanted = self._normalized(target)
-        if not wanted and not self.empty and not (self.normalize == "squad" and str(target).strip()):
+        normalized = self._normalized(target)
+        if not normalized and not self.empty and not (self.normalize == "squad" and str(target).strip()):
             ignored = " once punctuation is ignored" if self.ignore_punctuation and str(target).strip() else ""
             raise TypeError(f"the target is empty{ignored}; state `empty: true` for {self.name} if that is intended")
-        return wanted
+        return normalized
 
 
 @dataclass(frozen=True)
