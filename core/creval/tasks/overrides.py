@@ -140,11 +140,11 @@ class _Application:
         written = unfold(component, path)
         if isinstance(written, Problem) or not isinstance(parameters.value, Mapping):
             return component
-        if written.bare is not None:
+        if written.positional is not None:
             message = (
                 f"{written.name!r} is written with a bare value in the task, so its parameters cannot be overridden"
             )
-            fix = f"Write {{{written.name}: {{PARAMETER: {plain(written.bare)!r}}}}} in the task."
+            fix = f"Write {{{written.name}: {{PARAMETER: {plain(written.positional)!r}}}}} in the task."
             self._problems.append(problem_at(parameters.place, message, (*self._overrides.path, *path), fix))
             return component
         merged = merge(written.parameters, parameters)

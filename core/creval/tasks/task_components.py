@@ -28,16 +28,16 @@ COMPONENT_KEY = "x-component"
 class Written(NamedTuple):
     """A component as written: its name, the node of the name, and its parameters as a mapping node.
 
-    `bare` is the value of the positional parameter, written alone. `path` is the key path of the parameters. `beside`
-    are keys that may be among the parameters but are not parameters: `name`, or keys that the core reads.
+    `positional` is the value of the positional parameter, written alone. `path` is the key path of the parameters.
+    `other_keys` may be among the parameters but are not parameters: `name`, or keys that the core reads.
     """
 
     name: str
     node: Node
     parameters: Node
     path: KeyPath
-    bare: Node | None = None
-    beside: tuple[str, ...] = ()
+    positional: Node | None = None
+    other_keys: tuple[str, ...] = ()
 
 
 class FoundComponent(NamedTuple):
@@ -79,7 +79,7 @@ def unfold(node: Node, path: KeyPath) -> Written | Problem:
         name = node.value.get("name")
         if name is not None and isinstance(name.value, str):
             rest = {key: member for key, member in node.value.items() if key != "name"}
-            return Written(name.value, name, Node(rest, node.place), path, beside=("name",))
+            return Written(name.value, name, Node(rest, node.place), path, other_keys=("name",))
         if len(node.value) == 1:
             ((key, member),) = node.value.items()
             at = replace(node, place=member.key or node.place)
@@ -88,7 +88,7 @@ def unfold(node: Node, path: KeyPath) -> Written | Problem:
                 return Written(key, at, member, inner)
             if member.value is None:
                 return Written(key, at, Node({}, member.place), inner)
-            return Written(key, at, Node({}, member.place), inner, bare=member)
+            return Written(key, at, Node({}, member.place), inner, positional=member)
     fix = "Write its name, {name: ITS_NAME, parameter: value} or {ITS_NAME: {parameter: value}}."
     return problem_at(node.place, "this is not a component", path, fix)
 
@@ -144,20 +144,20 @@ class ComponentReader:
         return component.name if found is component else component.qualified
 
     def _with_positional(self, component: Component, written: Written) -> Node | None:
-        if written.bare is None:
+        if written.positional is None:
             return written.parameters
         if component.positional is None:
             message = f"the {component.kind} {component.name!r} takes no bare value"
-            known = ", ".join([*written.beside, *component.parameters.get("properties", {})]) or "none"
+            known = ", ".join([*written.other_keys, *component.parameters.get("properties", {})]) or "none"
             fix = f"Write its parameters as a mapping; it has: {known}."
-            self._problems.append(problem_at(written.bare.place, message, written.path, fix))
+            self._problems.append(problem_at(written.positional.place, message, written.path, fix))
             return None
-        return Node({component.positional: written.bare}, written.bare.place)
+        return Node({component.positional: written.positional}, written.positional.place)
 
     def _check(self, component: Component, parameters: Node, written: Written) -> Mapping[str, Any] | None:
         path = written.path
         try:
-            problems = problems_of(parameters, validator_for(component.parameters), path, written.beside)
+            problems = problems_of(parameters, validator_for(component.parameters), path, written.other_keys)
         except Exception as error:  # a plugin's schema: a faulty one may fail in any way
             message = f"the plugin {component.plugin} declares a faulty JSON Schema for {component.name!r}: {error}"
             self._problems.append(problem_at(parameters.place, " ".join(message.split())[:300], path))

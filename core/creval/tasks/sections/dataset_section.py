@@ -128,7 +128,7 @@ def _read_reference(
     core_keys = tuple(key for key in OWN_KEYS if key not in source_parameters or key in ("source", "id"))
     parameters = Node({key: member for key, member in node.value.items() if key not in core_keys}, node.place)
     reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
-    resolved = reader.resolve("source", Written(source.value, source, parameters, path, beside=core_keys))
+    resolved = reader.resolve("source", Written(source.value, source, parameters, path, other_keys=core_keys))
     if resolved is None:
         return None
     file_key = _file_parameter(resolved)

@@ -90,7 +90,7 @@ def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | Non
     options = {key: node for key, node in option_nodes.items() if node is not None}
     remaining = {key: node for key, node in given.parameters.value.items() if key not in options}
     parameters = Node(remaining, given.parameters.place, given.parameters.key)
-    written = given._replace(parameters=parameters, beside=(*given.beside, *option_nodes))
+    written = given._replace(parameters=parameters, other_keys=(*given.other_keys, *option_nodes))
     scorer = ComponentReader(reading.registry, reading.owner.plugin, reading.problems).resolve("scorer", written)
     readings = list(reading.value("readings", {}))
     for key, node in options.items():

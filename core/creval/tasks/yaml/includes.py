@@ -50,8 +50,8 @@ _FIXES = {
 class VariantParts(NamedTuple):
     """The parts of a file that define one task: its own keys, the variant's keys, and their problems."""
 
-    own: Node
-    over: Node | None = None
+    base: Node
+    variant: Node | None = None
     problems: Sequence[Problem] = ()
 
 
@@ -214,7 +214,7 @@ class _IncludeReader:
         own, over = document.root, None
         if "suite" not in own.value:
             parts = take_apart(own, place, included=bool(chain))
-            own, over = parts.own, parts.over
+            own, over = parts.base, parts.variant
             problems.extend(parts.problems)
         include = own.get("include")
         names = None if include is None else _names(include)

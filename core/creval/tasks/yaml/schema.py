@@ -105,14 +105,14 @@ def named_validator(name: str) -> SchemaValidator:
 
 
 def problems_of(
-    node: Node, validator: SchemaValidator, path: KeyPath = (), beside: Sequence[str] = ()
+    node: Node, validator: SchemaValidator, path: KeyPath = (), other_keys: Sequence[str] = ()
 ) -> Sequence[Problem]:
     """Check the node at `path` and return every fault, in the order of the file.
 
-    `beside` are further keys that the mapping may have and that were removed from it before.
+    `other_keys` are further keys that the mapping may have and that were removed from it before.
     """
     faults = [SchemaFault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
-    translation = _Translation(node, path, beside)
+    translation = _Translation(node, path, other_keys)
     # Unknown keys come first: a misspelt key explains why the right one is missing.
     for fault in sorted(faults, key=lambda fault: fault.keyword == "required"):
         translation.add(fault)
@@ -120,11 +120,11 @@ def problems_of(
 
 
 class _Translation:
-    def __init__(self, root: Node, base: KeyPath, beside: Sequence[str]) -> None:
+    def __init__(self, root: Node, base: KeyPath, other_keys: Sequence[str]) -> None:
         self.problems: dict[tuple[Any, ...], Problem] = {}
         self._root = root
         self._base = base
-        self._beside = beside
+        self._other_keys = other_keys
         self._suggested: set[tuple[KeyPath, str]] = set()
 
     def add(self, fault: SchemaFault) -> None:
@@ -136,7 +136,7 @@ class _Translation:
         elif fault.keyword in ("additionalProperties", "unevaluatedProperties"):
             self._unknown_keys(fault, node, path)
         elif fault.keyword == "required":
-            for key in fault.wanted:
+            for key in fault.required_value:
                 if key not in fault.value and (path, key) not in self._suggested:
                     self._add_problem(node.place, f"the key {key!r} is missing", path, _purpose(fault.schema, key))
         elif fault.keyword in ("anyOf", "oneOf") and fault.branches:
@@ -152,7 +152,7 @@ class _Translation:
         self.problems.setdefault((problem.path, message), problem)
 
     def _unknown_keys(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
-        known = [*(self._beside if not fault.path else ()), *fault.schema.get("properties", {})]
+        known = [*(self._other_keys if not fault.path else ()), *fault.schema.get("properties", {})]
         unknown = [key for key in fault.value if key not in known]
         for key in unknown[_MAX_UNKNOWN:][:1]:
             self._add_problem(_key_place(node, key), f"{len(unknown) - _MAX_UNKNOWN} more unknown keys", path)
@@ -191,7 +191,7 @@ def _is_other_form(faults: Sequence[SchemaFault], path: KeyPath) -> bool:
 def _missing_keys(faults: Sequence[SchemaFault], path: KeyPath) -> Sequence[str]:
     """Return the missing keys of a form, if nothing else is wrong with the value."""
     missing = all(fault.keyword == "required" and fault.path == path for fault in faults)
-    return [str(key) for key in faults[0].wanted] if missing else ()
+    return [str(key) for key in faults[0].required_value] if missing else ()
 
 
 def _distance(faults: Sequence[SchemaFault], form_fault: SchemaFault) -> tuple[bool, int, int]:

@@ -32,7 +32,7 @@ class SchemaFault(NamedTuple):
     """One error of the validator: the keyword that failed, what it requires, the value, and its path."""
 
     keyword: str
-    wanted: Any
+    required_value: Any
     value: Any
     schema: Mapping[str, Any]
     path: KeyPath
@@ -45,7 +45,7 @@ class SchemaFault(NamedTuple):
         schema: Any = error.schema
         return cls(
             keyword=str(error.validator),
-            wanted=error.validator_value,
+            required_value=error.validator_value,
             value=error.instance,
             schema=schema if isinstance(schema, Mapping) else {},
             path=tuple(error.absolute_path),
@@ -64,14 +64,14 @@ def say(fault: SchemaFault) -> tuple[str, str | None]:
 def expected(fault: SchemaFault) -> str:
     """Return in a few words what the schema requires."""
     if fault.keyword == "type":
-        return _kinds(fault.wanted)
+        return _kinds(fault.required_value)
     if fault.keyword in ("enum", "const"):
-        values = fault.wanted if fault.keyword == "enum" else [fault.wanted]
+        values = fault.required_value if fault.keyword == "enum" else [fault.required_value]
         return " or ".join(_literal(value) for value in values)
     if "description" in fault.schema:
         return str(fault.schema["description"])
     if fault.keyword == "pattern":
-        return _PATTERNS.get(fault.wanted, f"a text that matches the regular expression {fault.wanted}")
+        return _PATTERNS.get(fault.required_value, f"a text that matches the regular expression {fault.required_value}")
     if fault.keyword in _KEY_FAULTS:
         return "a mapping with other keys"
     return "allowed here"
@@ -104,7 +104,7 @@ Wording = Callable[[SchemaFault], tuple[str, str | None]]
 
 def _type(fault: SchemaFault) -> tuple[str, str | None]:
     value = fault.value
-    names = [fault.wanted] if isinstance(fault.wanted, str) else list(fault.wanted)
+    names = [fault.required_value] if isinstance(fault.required_value, str) else list(fault.required_value)
     fix = None
     if isinstance(value, str) and value.lower() in _YAML_1_1_BOOLEANS and "boolean" in names:
         fix = "Write true or false."
@@ -116,33 +116,33 @@ def _type(fault: SchemaFault) -> tuple[str, str | None]:
         fix = "Remove the quotes."
     elif len(names) > 1 and "pattern" in fault.schema and "description" in fault.schema:
         fix = f"It is {fault.schema['description']}."
-    return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", fix
+    return f"must be {_kinds(fault.required_value)}, but is {shown(value)}", fix
 
 
 def _enum(fault: SchemaFault) -> tuple[str, str | None]:
-    values = [_literal(value) for value in fault.wanted]
+    values = [_literal(value) for value in fault.required_value]
     near = nearest(str(fault.value), values)
     return f"must be {' or '.join(values)}, but is {shown(fault.value)}", f"Did you mean {near[0]!r}?" if near else None
 
 
 def _const(fault: SchemaFault) -> tuple[str, str | None]:
-    return f"must be {_literal(fault.wanted)}, but is {shown(fault.value)}", None
+    return f"must be {_literal(fault.required_value)}, but is {shown(fault.value)}", None
 
 
 def _pattern(fault: SchemaFault) -> tuple[str, str | None]:
-    near = nearest(str(fault.value), _WORD.findall(fault.wanted))
+    near = nearest(str(fault.value), _WORD.findall(fault.required_value))
     return f"{shown(fault.value)} is not {expected(fault)}", f"Did you mean {near[0]!r}?" if near else None
 
 
 def _dependent(fault: SchemaFault) -> tuple[str, str | None]:
     """Return that a key requires another one; of several the first."""
-    pairs = ((key, other) for key, others in fault.wanted.items() if key in fault.value for other in others)
+    pairs = ((key, other) for key, others in fault.required_value.items() if key in fault.value for other in others)
     key, other = next(pair for pair in pairs if pair[1] not in fault.value)
     return f"the key {key!r} needs the key {other!r}", f"Add {other}, or leave out {key}."
 
 
 def _negated(fault: SchemaFault) -> tuple[str, str | None]:
-    forbidden = fault.wanted if isinstance(fault.wanted, Mapping) else {}
+    forbidden = fault.required_value if isinstance(fault.required_value, Mapping) else {}
     values = forbidden.get("enum") or [forbidden[key] for key in ("const",) if key in forbidden]
     if values:
         return f"must not be {' or '.join(_literal(value) for value in values)}", None
@@ -158,7 +158,7 @@ def _several_forms(fault: SchemaFault) -> tuple[str, str | None]:
 
 
 def _contains(fault: SchemaFault) -> tuple[str, str | None]:
-    inner = fault.wanted if isinstance(fault.wanted, Mapping) else {}
+    inner = fault.required_value if isinstance(fault.required_value, Mapping) else {}
     values = inner.get("enum") or [inner[key] for key in ("const",) if key in inner]
     what = " or ".join(map(_literal, values)) or inner.get("description") or _kinds(inner.get("type", "item"))
     return f"must contain {what}, but does not", None
@@ -174,14 +174,14 @@ def _twice(fault: SchemaFault) -> tuple[str, str | None]:
 
 
 def _bound(words: str) -> Wording:
-    return lambda fault: (f"must be {words} {fault.wanted}, but is {shown(fault.value)}", None)
+    return lambda fault: (f"must be {words} {fault.required_value}, but is {shown(fault.value)}", None)
 
 
 def _size(words: str, item: str) -> Wording:
     def word(fault: SchemaFault) -> tuple[str, str | None]:
-        if words == "at least" and fault.wanted == 1:
+        if words == "at least" and fault.required_value == 1:
             return "must not be empty", None
-        return f"must contain {words} {counted(fault.wanted, item)}, but contains {len(fault.value)}", None
+        return f"must contain {words} {counted(fault.required_value, item)}, but contains {len(fault.value)}", None
 
     return word
 
