@@ -68,20 +68,20 @@ class Regex(Extractor):
         import regex
 
         if not self.pattern or len(self.pattern) > MAX_PATTERN:
-            raise self._wrong(f"the pattern must have 1 to {MAX_PATTERN} characters")
+            raise self._parameter_error(f"the pattern must have 1 to {MAX_PATTERN} characters")
         try:
             re.compile(self.pattern)
             small = expanded_size(self.pattern) <= MAX_EXPANDED
             compiled = regex.compile(self.pattern, self._flags()) if small else None
         except (re.error, regex.error, RecursionError, OverflowError) as error:
-            raise self._wrong(f"the pattern is not a regular expression: {error}") from None
+            raise self._parameter_error(f"the pattern is not a regular expression: {error}") from None
         if compiled is None:
-            raise self._wrong(f"the pattern's counted repeats come to more than {MAX_EXPANDED} pieces")
+            raise self._parameter_error(f"the pattern's counted repeats come to more than {MAX_EXPANDED} pieces")
         group = self.group if self.group is not None else min(1, compiled.groups)
         if isinstance(group, int) and not 0 <= group <= compiled.groups:
-            raise self._wrong(f"the pattern has no group {group}")
+            raise self._parameter_error(f"the pattern has no group {group}")
         if isinstance(group, str) and group not in compiled.groupindex:
-            raise self._wrong(f"the pattern has no group named {group!r}")
+            raise self._parameter_error(f"the pattern has no group named {group!r}")
         object.__setattr__(self, "group", group)
         object.__setattr__(self, "_compiled", compiled)
 
@@ -104,8 +104,8 @@ class Regex(Extractor):
             flags |= int(flag) if wanted else 0
         return flags
 
-    def _wrong(self, what: str) -> UsageError:
-        return UsageError(what, where="parser regex", fix="Correct `pattern` or `group` in the task file.")
+    def _parameter_error(self, message: str) -> UsageError:
+        return UsageError(message, where="parser regex", fix="Correct `pattern` or `group` in the task file.")
 
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
@@ -127,23 +127,23 @@ class Regex(Extractor):
             return Parsed(found, route="regex")
         return Parsed(found[-1], route="regex")
 
-    def _too_slow(self, what: str) -> ScoringError:
+    def _too_slow(self, problem: str) -> ScoringError:
         fix = "Write it without a repeat inside a repeat (creval validate shows them), or match less of the text."
-        return ScoringError(f"the pattern {self.pattern[:60]!r} {what}", where="parser regex", fix=fix)
+        return ScoringError(f"the pattern {self.pattern[:60]!r} {problem}", where="parser regex", fix=fix)
 
     def _matches(self, text: str) -> list[str]:
         """Yield the matched texts: one for `first` and `last`, every one for `all`."""
-        found: list[str] = []
+        values: list[str] = []
         for match in self._compiled.finditer(text, timeout=TIME_LIMIT):
             value = match.group(self.group)
             if not value or not value.strip():  # a pattern like [0-9]* is not meant to find an empty text
                 continue
             if self.choose != "all":
-                found.clear()
-            found.append(value)
+                values.clear()
+            values.append(value)
             if self.choose == "first":
                 break
-        return found
+        return values
 
 
 # --- what can make a pattern slow: its size with counted repeats expanded, and repeats inside repeats ---
@@ -186,17 +186,17 @@ def has_nested_repeats(pattern: str) -> bool:
 
     The pattern must be a valid one of the standard library's `re`.
     """
-    return _nested(_parser.parse(pattern), False)
+    return _has_nested_repeat(_parser.parse(pattern), False)
 
 
-def _nested(items: Any, inside: bool) -> bool:
+def _has_nested_repeat(operations: Any, inside: bool) -> bool:
     """Walk a parsed pattern: operators with their arguments."""
-    for operator, held in items:
+    for operator, argument in operations:
         if operator in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
-            endless = held[1] is _constants.MAXREPEAT
-            if (endless and inside) or _nested(held[2], inside or endless):
+            endless = argument[1] is _constants.MAXREPEAT
+            if (endless and inside) or _has_nested_repeat(argument[2], inside or endless):
                 return True
-        elif any(_nested(part, inside) for part in _parts(held)):
+        elif any(_has_nested_repeat(part, inside) for part in _parts(argument)):
             return True
     return False
 
