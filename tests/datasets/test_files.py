@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from creval.data.dataset import Dataset
 from creval.data.row_types import ListRows
-from creval.data.table_files import JsonLinesRows, open_file
+from creval.data.table_files import JsonLinesRows, _quick, open_file
 from creval.errors import DataError, MissingPartError
 from creval.types.sample import Doc
 
@@ -388,3 +388,38 @@ def test_the_fingerprint_does_not_depend_on_which_reading_met_the_infinite_numbe
     file.write_text('{"id": "a", "t": "x"}\n{"id": "b", "t": "y"}\n{"id": "c", "t": "z"}\n')
     with Dataset(open_file(file), "id") as second:
         assert second.fingerprint == first.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("line", "quick"),
+    [
+        ('{"id": 1, "question": "Choose: a:b or c"}', True),
+        ('{"a:b": 1, "c": ":"}', True),
+        (r'{"a": "\u003a\u003A", "b": 1}', True),
+        (r'{"a": ":", "a": "\u003a"}', False),
+        (r'{"a": "\u003a\u003a", "a": 1}', False),
+        ('{"a": ":", "a": 1}', False),
+        ('{"a": 1, "a": ":"}', False),
+        ('{"a": {"b": 1}}', False),
+        ('{"a": 0.5}', False),
+    ],
+)
+def test_rows_with_colons_in_texts_are_read_quickly(line: str, quick: bool) -> None:
+    assert _quick(line.encode()) == (json.loads(line) if quick else None)
+
+
+def test_rows_in_order_are_read_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "rows.jsonl"
+    texts = ["x" * (7 * number) for number in range(100)] + ["y" * 40_000, "z"]
+    file.write_text("".join(f'{{"x": "{text}"}}\n' for text in texts))
+    rows, sizes = JsonLinesRows(file), []
+
+    def pread(descriptor: int, size: int, start: int) -> bytes:
+        sizes.append(size)
+        return os.read(descriptor, size) if os.lseek(descriptor, start, os.SEEK_SET) == start else b""
+
+    monkeypatch.setattr("creval.data.table_files.os.pread", pread)
+    assert [rows.row(index)["x"] for index in range(len(rows))] == texts
+    assert len(sizes) <= 6
+    assert [rows.row(index)["x"] for index in reversed(range(len(rows)))] == texts[::-1]
+    rows.close()

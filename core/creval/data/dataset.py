@@ -203,8 +203,8 @@ class Dataset:
         """Return id and fields of the doc of a row. Raises ValueError with the fault."""
         if self._bare and type(row) is dict:
             given = row.get(self._id_field)
-            if type(given) is str and given:
-                return given, row
+            if type(given) is int or (type(given) is str and given):
+                return str(given), row
         try:
             return self._shaped(row, index)
         except ValueError as error:

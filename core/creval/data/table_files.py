@@ -27,6 +27,7 @@ __all__ = ["FORMATS", "JSON", "JsonLinesRows", "open_file"]
 
 _MARK = b"\xef\xbb\xbf"
 _LONGEST_LINE = 64 * 1024 * 1024
+_BLOCK = 16 * 1024  # bytes read at once: rows are mostly read in their order
 _BRACE = ord("{")
 
 _NAMES = 8
@@ -61,6 +62,7 @@ class _OffsetRows:
         self._starts = array("q")
         self._lengths = array("I")
         self._passed: list[tuple[int, int]] = []  # (i, n): from row i on, the line is i + n
+        self._block = (0, b"")  # the last part that was read, and where it begins
         self._handle: int | None = os.open(file, os.O_RDONLY)
 
     def __len__(self) -> int:
@@ -80,7 +82,11 @@ class _OffsetRows:
     def _read_bytes(self, index: int) -> bytes:
         if self._handle is None:
             raise DataError("the dataset is closed", where=self.origin)
-        return os.pread(self._handle, self._lengths[index], self._starts[index])
+        start, length = self._starts[index], self._lengths[index]
+        first, block = self._block
+        if start < first or start + length > first + len(block):
+            first, block = self._block = start, os.pread(self._handle, max(length, _BLOCK), start)
+        return block[start - first : start - first + length]
 
     def where(self, index: int) -> str:
         return f"{self.file}:{self._line(index)}"
@@ -127,8 +133,7 @@ class JsonLinesRows(_OffsetRows):
                 while number < wanted:
                     line = next(lines)
                     number += 1
-                quick = _quick(line)
-                yield self._parse(line, index) if quick is None else quick
+                yield self._parse(line, index)
 
     def row(self, index: int) -> Row:
         found = self._parse(self._read_bytes(index), index)
@@ -155,9 +160,13 @@ def _quick(line: bytes) -> dict[str, Any] | None:
         row = orjson.loads(line)
     except ValueError:
         return None
-    # As many colons as keys: no duplicate and no nested keys. Floats may have been larger whole numbers.
-    plain = type(row) is dict and line.count(b":") == len(row)
-    return row if plain and _PLAIN.issuperset(map(type, row.values())) else None
+    # Floats may have been larger whole numbers.
+    if type(row) is not dict or not _PLAIN.issuperset(map(type, row.values())):
+        return None
+    colons = line.count(b":") - len(row)  # of texts, if no key is there twice
+    if colons and b"\\u003" not in line:
+        colons -= "".join([text for text in (*row, *row.values()) if type(text) is str]).count(":")
+    return None if colons else row
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from creval.engine.roles.ledger import RoleCounts
@@ -27,8 +27,8 @@ class Observer(Protocol):
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
         """A phase begins: `open`, `generate` (all tasks) or `score` (one task); `done` of `total` samples are there."""
 
-    def on_sample(self, sample: Sample, stats: ModelStats) -> None:
-        """A sample has been written; `stats` are the target's statistics so far."""
+    def on_sample(self, sample: Sample, stats: Callable[[], ModelStats]) -> None:
+        """A sample has been written; `stats()` returns the target's statistics so far."""
 
     def on_scored(self, count: int) -> None:
         """`count` further samples have been scored."""
@@ -49,7 +49,7 @@ class Guarded:
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
         self._call("on_phase", phase, task, total, done)
 
-    def on_sample(self, sample: Sample, stats: ModelStats) -> None:
+    def on_sample(self, sample: Sample, stats: Callable[[], ModelStats]) -> None:
         self._call("on_sample", sample, stats)
 
     def on_scored(self, count: int) -> None:
@@ -85,7 +85,7 @@ class Quiet:
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
         pass
 
-    def on_sample(self, sample: Sample, stats: ModelStats) -> None:
+    def on_sample(self, sample: Sample, stats: Callable[[], ModelStats]) -> None:
         pass
 
     def on_scored(self, count: int) -> None:

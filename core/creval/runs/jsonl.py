@@ -7,15 +7,13 @@ import errno
 import itertools
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-import orjson
-
 from creval.errors import RunError
+from creval.exact_json import quick_dumps, quick_loads
 from creval.opener import DECODE, open_new, open_plain, remove, rename
 from creval.runs.run_commands import resume_command
 
@@ -38,11 +36,6 @@ __all__ = [
 ]
 
 _PIECE = 1 << 20
-_QUICK = orjson.loads
-_LONG_NUMBER = re.compile(rb"\d{19}")
-"""A whole number that may have more than 64 bits: orjson reads it as a float."""
-_MANY = 500
-"""With fewer brackets a line is not nested too deep for json, whose limit is below orjson's."""
 _LONGEST = 1 << 28  # bytes of a line
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -56,6 +49,9 @@ def dump_line(record: Mapping[str, Any]) -> bytes:
 
     Lone surrogates, which may occur in answers, are kept as JSON escapes.
     """
+    line = quick_dumps(record)
+    if line is not None:
+        return line + b"\n"
     try:
         text = _ENCODE(record)
     except (TypeError, ValueError, RecursionError) as error:
@@ -81,6 +77,7 @@ class Appender:
             self._file = open_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         except OSError as error:
             raise disk_error(error, path) from error
+        self._end = os.lseek(self._file, 0, os.SEEK_END)
 
     def append(self, record: Mapping[str, Any]) -> int:
         """Append one record as a line and return its position in bytes.
@@ -91,16 +88,16 @@ class Appender:
 
     def append_line(self, line: bytes) -> int:
         """Append a line with its line break, and return its position in bytes."""
-        start = os.lseek(self._file, 0, os.SEEK_END)
+        written = 0
         try:
-            written = os.write(self._file, line)
             while written < len(line):
-                written += os.write(self._file, line[written:])
+                written += os.write(self._file, line[written:] if written else line)
         except OSError as error:
             with contextlib.suppress(OSError):  # an incomplete line is removed when the run is resumed
-                os.ftruncate(self._file, start)
+                os.ftruncate(self._file, self._end)
             raise disk_error(error, self._path) from error
-        return start
+        self._end += written
+        return self._end - written
 
     def close(self) -> None:
         """Write the lines to disk and close the file."""
@@ -180,10 +177,9 @@ class Line(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """Return the record in the line. Raises RunError with file and line if it is damaged."""
-        if self.text.count(b"[") + self.text.count(b"{") < _MANY and not _LONG_NUMBER.search(self.text):
-            with contextlib.suppress(ValueError):
-                if type(record := _QUICK(self.text)) is dict:
-                    return record
+        record = quick_loads(self.text)
+        if type(record) is dict:
+            return record
         try:
             text = self.text.decode()
             record, end = DECODE(text)

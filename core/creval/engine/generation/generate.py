@@ -142,24 +142,24 @@ class _Generation:
     maker: SampleMaker
     observer: Observer
     budget: BudgetError | None = None
-    works: Iterator[tuple[_Progress, WorkItem]] = field(init=False)
+    works: Iterator[tuple[_Progress, int, WorkItem]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.works = self._walk()
 
-    def _walk(self) -> Iterator[tuple[_Progress, WorkItem]]:
+    def _walk(self) -> Iterator[tuple[_Progress, int, WorkItem]]:
         for progress in self.tasks:
             if not progress.job.missing:
                 continue
-            for work in progress.job.plan.works(progress.job.state.samples.done.has):
+            for rank, work in progress.job.plan.works(progress.job.state.samples.done.has):
                 if progress.given_up is not None:
                     break
-                yield progress, work
+                yield progress, rank, work
 
     async def worker(self) -> None:
         """Make samples until none is left or the budget ends. No queue: a doc is read when a worker is free."""
         make, _, stats = self.maker
-        for progress, work in self.works:
+        for progress, rank, work in self.works:
             if self.budget is not None:
                 return
             try:
@@ -172,8 +172,8 @@ class _Generation:
             if stored.media:
                 progress.media.keep(stored.media)
             progress.file.append_line(stored.line)
-            progress.job.state.add_sample(stored.record, len(stored.line))
-            self.observer.on_sample(stored.sample, stats())
+            progress.job.state.add_sample(stored.record, len(stored.line), rank)
+            self.observer.on_sample(stored.sample, stats)
 
     def close(self) -> None:
         for progress in self.tasks:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
@@ -78,7 +77,7 @@ class LiveSession:
         self._last: dict[str, list[dict[str, Any]]] = {}
         self._tools: dict[str, tuple[Tool, ...]] = {}
         self._counts: dict[str, int] = {}
-        self._drawn: Counter[str] = Counter()
+        self._drawn: dict[str, int] = {}
         self._random: random.Random | None = None
         self.seed = sample_seed(runtime.seed, work.key)
         self.calls: list[CallRecord] = []
@@ -188,8 +187,8 @@ class LiveSession:
         """Ask another role than the target; a repeated question within the sample is its next draw."""
         asking = CallOrigin("generation", about_sample=True)
         question = question_key(model, request, asking)
-        asking = asking._replace(draw=self._drawn[question])
-        self._drawn[question] += 1
+        asking = asking._replace(draw=self._drawn.get(question, 0))
+        self._drawn[question] = asking.draw + 1
         return await self._runtime.ledger.ask(model, request, asking)
 
     def _check_reply(self, request: GenerateRequest, reply: Reply, tolerate: Collection[str], verbatim: bool) -> None:

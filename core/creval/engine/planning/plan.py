@@ -170,8 +170,8 @@ class TaskPlan:
         """Return the position of a sample in its task: by doc in the order of the data, condition, repeat."""
         return (index * len(self.task.conditions) + condition) * self.repeats + repeat
 
-    def works(self, done: Callable[[int], bool]) -> Iterator[WorkItem]:
-        """Yield the samples that are not done, in order of rank; each doc is read when it is reached."""
+    def works(self, done: Callable[[int], bool]) -> Iterator[tuple[int, WorkItem]]:
+        """Yield the samples that are not done with their ranks, in order; each doc is read when it is reached."""
         for index in self.chosen:
             doc: Doc | None = None
             rank = self.rank(index, 0, 0)
@@ -179,9 +179,8 @@ class TaskPlan:
                 for repeat in range(self.repeats):
                     if not done(rank):
                         doc = doc or self.dataset[index]
-                        yield WorkItem(
-                            SampleKey(self.task.name, doc.id, condition.name, repeat), doc, condition, repeat
-                        )
+                        key = SampleKey(self.task.name, doc.id, condition.name, repeat)
+                        yield rank, WorkItem(key, doc, condition, repeat)
                     rank += 1
 
     def chosen_docs(self) -> Iterator[Doc]:

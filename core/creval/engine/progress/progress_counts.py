@@ -9,7 +9,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from creval.engine.roles.ledger import RoleCounts
@@ -32,7 +32,7 @@ class Counting(ABC):
         self.total = 0
         self.done = 0
         self.statuses: Counter[Status] = Counter()
-        self.stats = ModelStats()
+        self.stats: Callable[[], ModelStats] = ModelStats
         self.roles: Mapping[str, RoleCounts] = {}
         self._roles_before: Mapping[str, RoleCounts] = {}
         self.batches = BatchCounts(0, 0, 0)
@@ -47,7 +47,7 @@ class Counting(ABC):
         self._roles_before = self.roles if task else {}
         self.show_phase()
 
-    def on_sample(self, sample: Sample, stats: ModelStats) -> None:
+    def on_sample(self, sample: Sample, stats: Callable[[], ModelStats]) -> None:
         self.statuses[sample.status] += 1
         self.stats = stats
         self.step(1)
@@ -100,10 +100,11 @@ class Counting(ABC):
     def spent(self) -> list[str]:
         """Return the usage of the samples so far."""
         words = []
-        if self.stats.cost:
-            words.append(f"${self.stats.cost:.4f}")
-        if self.stats.retries:
-            words.append(f"{self.stats.retries} retries")
+        stats = self.stats()
+        if stats.cost:
+            words.append(f"${stats.cost:.4f}")
+        if stats.retries:
+            words.append(f"{stats.retries} retries")
         words += [_role_words(role, counts) for role, counts in self._phase_roles().items() if any(counts)]
         words += [_rate_limit_words(news) for news in self.rate_limited.values()]
         return words + ([_batch_words(self.batches)] if self.batches.batches else [])

@@ -320,9 +320,9 @@ class ResumeState(Generic[S]):
         self.scores.clear()
         self._scores.restart()
 
-    def add_sample(self, record: Mapping[str, Any], length: int) -> None:
-        """Record that a line of `length` bytes was appended to the samples."""
-        self.samples.note(record, length)
+    def add_sample(self, record: Mapping[str, Any], length: int, rank: int | None = None) -> None:
+        """Record that a line of `length` bytes was appended to the samples; `rank` is looked up if it is None."""
+        self.samples.note(record, length, rank)
         self._samples.note()
 
     def add_score(self, record: Mapping[str, Any], length: int) -> None:

@@ -106,9 +106,10 @@ class RowState(Generic[S]):
         why = "is not of this run" if rank is None else "occurs twice"
         raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
 
-    def note(self, record: Mapping[str, Any], length: int) -> None:
-        """Process a line of `length` bytes that was just appended."""
-        rank = self._ranking.of(read_key(record))
+    def note(self, record: Mapping[str, Any], length: int, rank: int | None = None) -> None:
+        """Process a line of `length` bytes that was just appended; the sample's rank is looked up if it is None."""
+        if rank is None:
+            rank = self._ranking.of(read_key(record))
         assert rank is not None, "only planned samples are made"
         self.done.add(rank)
         self._count(record, rank, length)

@@ -68,8 +68,9 @@ class _SamplesToScore(NamedTuple):
         if self.state.settled:
             return
         samples, done = self.state.samples, self.state.scores.done
+        first = not len(done)  # then no sample needs to be looked up
         for key, line in self.folder.sample_lines(task):
-            wanted, counted = key not in done, line.start < samples.size
+            wanted, counted = first or key not in done, line.start < samples.size
             if counted and not wanted:
                 continue
             record = line.record()

@@ -167,12 +167,11 @@ class TaskScoring:
     def joined(self, pending: Pending) -> ScoreRecord:
         """Join the scores of all scorers; if one failed, only its scores are missing."""
         self.context.forget(pending.scorer_input.key)
-        order = {id(part): number for number, part in enumerate(self.scorers)}
         numbers: dict[str, float] = {}
         details: dict[str, Any] = {}
         missing: dict[str, MissingScore] = {}
         status, reason = pending.status, pending.reason
-        for part, score in sorted(pending.scores, key=lambda pair: order[id(pair[0])]):
+        for part, score in self._in_order(pending.scores):
             details.update(score.details or {})
             lack = _missing_score(score)
             given = {} if lack is not None and lack.status is Status.ERRORED else score.scores
@@ -200,6 +199,13 @@ class TaskScoring:
             missing=missing,
             faults=() if pending.passing else tuple(dict.fromkeys(pending.faults)),
         )
+
+    def _in_order(self, scores: list[tuple[ScorerPart, Score]]) -> list[tuple[ScorerPart, Score]]:
+        """Return the scores of a sample in the order of the scorers."""
+        if len(scores) < 2:
+            return scores
+        order = {id(part): number for number, part in enumerate(self.scorers)}
+        return sorted(scores, key=lambda pair: order[id(pair[0])])
 
     def _read_answers(self, sample: Sample) -> Pending:
         """Parse the answers of a sample in every reading, or store the reason why it cannot be scored."""

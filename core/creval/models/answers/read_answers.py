@@ -78,6 +78,8 @@ _HINTS = (
     "_end>",
     "<__end",
 )
+_SIGNS = "<>[]_"
+"""Each hint has one of them."""
 
 _END = (
     r"<\|[A-Za-z_\u2581 ]{1,40}[0-9]{0,4}\|>|<\uff5c[^<>\uff5c\n]{1,40}\uff5c>|</s>"
@@ -140,7 +142,7 @@ def without_template_tokens(completion: Completion, prompts: Iterable[str]) -> t
     as sent is kept as `raw`; log-probabilities are cut to the remaining text.
     """
     text = completion.text
-    if not any(hint in text for hint in _HINTS):
+    if not any(sign in text for sign in _SIGNS) or not any(hint in text for hint in _HINTS):
         return completion, ()
     spans = _spans(text, prompts)
     kept = "".join(text[start:end] for start, end in spans)

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import ModelError, RetryableModelError
+from creval.exact_json import quick_loads
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import shown_address
@@ -50,7 +51,8 @@ def parse_body(content_type: str, data: bytes) -> Any:
     if is_stream(content_type, data):
         return whole_body(data)
     try:
-        return json.loads(data)
+        found = quick_loads(data)
+        return json.loads(data) if found is None else found
     except ValueError:
         lines = data.decode("utf-8", "replace").strip().split("\n")
         if len(lines) < 2 or not all(line.startswith("{") for line in lines if line.strip()):
@@ -215,7 +217,7 @@ class ChatProvider:
         """Make one call."""
         body = self.body(request, self._also)
         start = perf_counter()
-        status, headers, data = await self.call("POST", _CHAT, body=body, headers=_JSON)
+        status, headers, data = await self.call("POST", self._url, body=body, headers=_JSON)
         latency = perf_counter() - start
         if status != 200:
             failure = error_of(status, data.decode("utf-8", "replace"), headers)

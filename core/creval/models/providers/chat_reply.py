@@ -38,6 +38,8 @@ _MESSAGE_FIELDS = ("reasoning", "reasoning_content", "reasoning_text", "thinking
 
 _MESSAGE_PARTS = ("reasoning_details", "thinking_blocks", "reasoning", "reasoning_content", "thinking")
 
+_TELLING = frozenset({*_MESSAGE_FIELDS, *_MESSAGE_PARTS})
+
 _DEEPEST = 8
 
 
@@ -116,6 +118,8 @@ def _inner_text(value: Any, depth: int = 0) -> str:
 
 def told_reasoning(message: Mapping[str, Any]) -> str:
     """Return the reasoning in a message next to its content, under the first of its names that is not empty."""
+    if _TELLING.isdisjoint(message):
+        return ""
     for name in _MESSAGE_FIELDS:
         if isinstance(message.get(name), str) and message[name]:
             return str(message[name])

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval.errors import UsageError
+from creval.exact_json import quick_dumps
 from creval.types.content import MEDIA_TYPES, Part, TextPart, data_url
 from creval.types.messages import GenerateRequest, Message
 from creval.types.tools import Tool
@@ -66,7 +67,7 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
     if also:
         body.update(also)
     try:
-        return _ENCODER.encode(body).encode()
+        return quick_dumps(body) or _ENCODER.encode(body).encode()
     except (ValueError, TypeError) as error:
         raise UsageError(
             f"a generation setting cannot be sent as JSON: {error}", fix="Use plain finite values."

@@ -159,16 +159,13 @@ class HttpClient:
 
     async def _bounded(self, response: Response) -> bytes:
         """Read the body; its decompressed size is limited."""
-        reader = response.body_reader
-        chunks: list[bytes] = []
-        size = 0
-        while (chunk := await reader.read_chunk()) is not None:
-            size += len(chunk)
-            if size > self._limits.bytes:
-                what = f"the reply is longer than {self._limits.bytes} bytes"
-                raise RetryableModelError(what, where=self._caller.where)
-            chunks.append(chunk.to_bytes())
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        body = await response.body_reader.read(self._limits.bytes + 1)
+        if body is None:
+            return b""
+        if len(body) > self._limits.bytes:
+            what = f"the reply is longer than {self._limits.bytes} bytes"
+            raise RetryableModelError(what, where=self._caller.where)
+        return body.to_bytes()
 
     def _too_late(self, error: RequestTimeoutError) -> ModelError:
         what = f"no answer within {self._limits.seconds:g} s"

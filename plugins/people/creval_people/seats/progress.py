@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Progress:
         if phase == "generate":
             self.total, self.done = total, done
 
-    def on_sample(self, sample: Sample, stats: ModelStats) -> None:
+    def on_sample(self, sample: Sample, stats: Callable[[], ModelStats]) -> None:
         """Count a sample that was written."""
         self.done += 1
 
