@@ -38,7 +38,7 @@ _MESSAGE_FIELDS = ("reasoning", "reasoning_content", "reasoning_text", "thinking
 
 _MESSAGE_PARTS = ("reasoning_details", "thinking_blocks", "reasoning", "reasoning_content", "thinking")
 
-_TELLING = frozenset({*_MESSAGE_FIELDS, *_MESSAGE_PARTS})
+_REASONING_KEYS = frozenset({*_MESSAGE_FIELDS, *_MESSAGE_PARTS})
 
 _DEEPEST = 8
 
@@ -118,7 +118,7 @@ def _inner_text(value: Any, depth: int = 0) -> str:
 
 def told_reasoning(message: Mapping[str, Any]) -> str:
     """Return the reasoning in a message next to its content, under the first of its names that is not empty."""
-    if _TELLING.isdisjoint(message):
+    if _REASONING_KEYS.isdisjoint(message):
         return ""
     for name in _MESSAGE_FIELDS:
         if isinstance(message.get(name), str) and message[name]:
