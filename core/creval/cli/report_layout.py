@@ -21,7 +21,7 @@ __all__ = ["LaidOut", "Layout", "hidden_notes", "lay_out", "layout_of"]
 
 Layout = Literal["runs", "models", "each"]
 ErrorStyle = Literal["interval", "se", "none"]
-_BESIDE = 3
+_MOST_RUN_COLUMNS = 3
 """The most runs that have a column each; more runs are rows."""
 
 
@@ -31,7 +31,7 @@ def layout_of(layout: Literal["auto"] | Layout, runs: int) -> Layout:
         return layout
     if runs == 1 or find_spec("creval_compare") is None:
         return "each"
-    return "runs" if runs <= _BESIDE else "models"
+    return "runs" if runs <= _MOST_RUN_COLUMNS else "models"
 
 
 @dataclass(frozen=True, slots=True)

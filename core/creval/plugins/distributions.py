@@ -58,7 +58,7 @@ def _numbers(version: str) -> list[int]:
 
 
 GROUP = "creval"
-_KNOWN_ELSEWHERE = {
+_DISTRIBUTION_OF_COMPONENT = {
     ("sandbox", "bubblewrap"): "creval-sandbox",
     ("parser", "program"): "creval-sandbox",
     ("scorer", "code"): "creval-sandbox",
@@ -98,7 +98,7 @@ _KNOWN_ELSEWHERE = {
 }
 """The distributions of components outside the core, by kind and name."""
 
-_FAMILIES = {
+_TASK_FAMILIES = {
     "creval-association": ("association", "aut", "cdat", "dat", "drat", "human_tests", "pace", "rat"),
     "creval-create": ("create",),
     "creval-creativityprism": ("creativityprism",),
@@ -208,7 +208,7 @@ def installed_version(name: str, path: Sequence[str] | None = None) -> str | Non
 
 def absent_distribution(kind: str, name: str) -> str | None:
     """Return the distribution with a component of this name, if it is known and not installed."""
-    return _if_absent(_KNOWN_ELSEWHERE.get((kind, name)))
+    return _if_absent(_DISTRIBUTION_OF_COMPONENT.get((kind, name)))
 
 
 def absent_distribution_of_task(name: str) -> str | None:
@@ -229,7 +229,7 @@ def absent_distribution_of_plugin(name: str) -> str | None:
 
 
 def _distribution_of(family: str) -> str | None:
-    return next((each for each, families in _FAMILIES.items() if family in families), None)
+    return next((each for each, families in _TASK_FAMILIES.items() if family in families), None)
 
 
 def _if_absent(distribution: str | None) -> str | None:

@@ -100,13 +100,15 @@ def comparison_notes(results: Sequence[RunResult]) -> Iterator[str]:
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
 
-_METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
+_METRIC, _CONDITION = COLUMNS.index("metric"), COLUMNS.index("condition")
+
+_BASELINES = COLUMNS.index("floor"), COLUMNS.index("ceiling")
 
 LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and docs"
 
 _NAMED = 8  # metrics of one note
 
-_ORDER = tuple(status.value for status in Status)
+_STATUS_NAMES = tuple(status.value for status in Status)
 
 
 def print_results(
@@ -127,8 +129,8 @@ def print_results(
             if marked:
                 row[_METRIC] = _marked(row[_METRIC], bold)
                 legend["bold: primary metric" if bold else "* primary metric"] = None
-        empty = {index for index in (_CONDITION, *_BESIDE) if all(row[index] is None for row in rows)}
-        if not empty.issuperset(_BESIDE):
+        empty = {index for index in (_CONDITION, *_BASELINES) if all(row[index] is None for row in rows)}
+        if not empty.issuperset(_BASELINES):
             legend[LEGEND] = None
         notes.update(dict.fromkeys(interval_notes(result)))
         served = served_words(result)
@@ -218,13 +220,13 @@ def count_groups(task: Mapping[str, Any]) -> list[tuple[Mapping[str, int], list[
     groups: dict[tuple[int, ...], list[str]] = {}
     for metric in task["metrics"]:
         if metric["condition"] is None:
-            groups.setdefault(tuple(metric["counts"][name] for name in _ORDER), []).append(metric["name"])
-    return [(dict(zip(_ORDER, counts, strict=True)), names) for counts, names in groups.items()]
+            groups.setdefault(tuple(metric["counts"][name] for name in _STATUS_NAMES), []).append(metric["name"])
+    return [(dict(zip(_STATUS_NAMES, counts, strict=True)), names) for counts, names in groups.items()]
 
 
 def counts_text(counts: Mapping[str, int], refusals: int = 0) -> str:
     """Return the number of samples by status, without zeros; `refusals` is the number among the unparsed."""
-    shown = {name: f"{counts[name]} {name}" for name in _ORDER if counts[name] or name == "scored"}
+    shown = {name: f"{counts[name]} {name}" for name in _STATUS_NAMES if counts[name] or name == "scored"}
     if refusals and "unparsed" in shown:
         shown["unparsed"] += f" ({refusals} refusal{'s' if refusals > 1 else ''})"
     return ", ".join(shown.values())

@@ -31,9 +31,9 @@ __all__ = ["beside_legend", "beside_table", "print_beside"]
 
 _LEADING = ("task", "metric", "condition")
 
-_CONDITION = 2
+_CONDITION = _LEADING.index("condition")
 
-_TRAILING = ("floor", "ceiling")
+_BASELINES = ("floor", "ceiling")
 
 
 def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Console | None = None) -> None:
@@ -51,7 +51,7 @@ def beside_legend(results: Sequence[RunResult], columns: Sequence[str], marks: b
     known = {
         "value (95 % interval)": any(metric["ci_low"] is not None for metric in metrics),
         "* primary metric": marks and any(metric["primary"] for metric in metrics),
-        LEGEND: not set(_TRAILING).isdisjoint(columns),
+        LEGEND: not set(_BASELINES).isdisjoint(columns),
     }
     legend = "; ".join(words for words, used in known.items() if used)
     return [legend] if legend else []
@@ -69,9 +69,9 @@ def _folded(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Sequ
         if used <= FIT:
             break
     else:
-        if _OPTIONAL[0] in columns:
+        if _LEADING[_CONDITION] in columns:
             joined = [[row[0], " ".join(filter(None, row[1 : _CONDITION + 1])), *row[_CONDITION + 1 :]] for row in rows]
-            return _folded([name for name in columns if name != _OPTIONAL[0]], joined)
+            return _folded([name for name in columns if name != _LEADING[_CONDITION]], joined)
     return heads, [
         [text if i < 2 or isinstance(row[i], str) else row[i] for i, text in enumerate(folded)]
         for folded, row in zip(named, rows, strict=True)
@@ -101,19 +101,19 @@ def beside_table(
                 named = task["qualified"] if task["task"] in shared else task["task"]
                 key = (named, metric["name"], metric["condition"])
                 cells.setdefault(key, {})[place] = metric
-                known = beside.setdefault(key, [None, None])
-                for i, which in enumerate(_TRAILING):
+                known = beside.setdefault(key, [None] * len(_BASELINES))
+                for i, which in enumerate(_BASELINES):
                     known[i] = baselines.beside(task, metric, which) if known[i] is None else known[i]
     rows: list[list[Any]] = []
     for (task_name, name, condition), found in cells.items():
         star = " *" if marks and any(metric["primary"] for metric in found.values()) else ""
         values = [_cell(found.get(place)) for place in range(len(results))]
         rows.append([task_name, f"{name}{star}", condition, *values, *beside[task_name, name, condition]])
-    columns = [*_LEADING, *labels([(str(each.results["model"]), each.folder.name) for each in results]), *_TRAILING]
-    return without_empty(columns, rows, _OPTIONAL)
+    columns = [*_LEADING, *labels([(str(each.results["model"]), each.folder.name) for each in results]), *_BASELINES]
+    return without_empty(columns, rows, _OMITTED_IF_EMPTY)
 
 
-_OPTIONAL = ("condition", *_TRAILING)
+_OMITTED_IF_EMPTY = ("condition", *_BASELINES)
 
 
 def _cell(metric: Mapping[str, Any] | None) -> str | None:
