@@ -24,6 +24,7 @@ from creval.engine.run_options import RunOptions
 from creval.errors import BudgetError, DataError, MissingPartError, RunError
 from creval.plugin import Completion, Message, Reply
 from creval_analyses.workbench import Workbench
+from creval_neocoder.building.asking import SOLVER
 from creval_neocoder.building.denial import drawn
 from creval_neocoder.building.journal import CallJournal
 from creval_neocoder.cli.building import build_states
@@ -32,6 +33,7 @@ from creval_neocoder.programs.extraction import find_program
 from creval_neocoder.published.built import read_built, read_problem_file, without_header
 from creval_neocoder.published.published_files import PublishedFiles
 from creval_neocoder.published.published_problems import read_problems
+from creval_neocoder.task.techniques import AUGMENTER
 from creval_neocoder.techniques.vocabulary import VOCABULARY
 
 REVIEWER = "You are a code reviewer"
@@ -155,6 +157,10 @@ def test_the_same_seed_gives_the_same_file_and_asks_nothing_again(maker: Maker, 
     assert isinstance(done.exception, RunError) and "another settings" in str(done.exception)
 
 
+def messages_of(body: str) -> list[Message]:
+    return [Message(message["role"], message["content"]) for message in json.loads(body)]
+
+
 def test_killed_and_resumed(maker: Maker, problems: Path, tmp_path: Path) -> None:
     """After kill -9 the same command ends with the same file; only calls in flight are made again."""
     words = ["neocoder", "build", "--problems", str(problems), "--model", "hosted_vllm/solver"]
@@ -169,11 +175,15 @@ def test_killed_and_resumed(maker: Maker, problems: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "built.json").exists()
     with journal.open("ab") as file:
         file.write(b'{"key": "torn')
-    kept = {json.loads(line)["key"] for line in journal.read_bytes().splitlines()[1:-1]}
-    before = len(maker.requests)
+    killed = tmp_path / "killed.jsonl"
+    killed.write_bytes(journal.read_bytes())
+    plan, *recorded = map(json.loads, journal.read_bytes().splitlines()[:-1])
     made = built(problems, tmp_path / "built.json")
     bodies = Counter(json.dumps(request.body["messages"]) for request in maker.requests)
-    assert sum(bodies.values()) - len(bodies) <= before - len(kept)
+    answers = CallJournal(killed, {name: value for name, value in plan.items() if name != "form"})
+    known = {body for body in bodies for role in (SOLVER, AUGMENTER) if answers.find(role, messages_of(body), 0)}
+    assert len(known) == len(recorded)
+    assert all(bodies[body] == 1 for body in known)
     assert len(bodies) <= 110
     assert made == built(problems, tmp_path / "fresh.json")
 
