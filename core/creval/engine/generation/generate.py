@@ -44,16 +44,16 @@ class Chat(NamedTuple):
 
     async def run(self, session: Session) -> None:
         """Send the prompt and keep every completion."""
-        asked: dict[str, Any] = {} if self.n is None else {"n": self.n}
-        reply = await session.ask(session.prompt(), tolerate=self.tolerate, **asked)
+        settings: dict[str, Any] = {} if self.n is None else {"n": self.n}
+        reply = await session.ask(session.prompt(), tolerate=self.tolerate, **settings)
         for completion in reply.completions:
             silent = completion.tool_calls and not completion.text.strip()
             session.answer(_calls_as_text(completion.tool_calls) if silent else completion.text)
 
 
 def _calls_as_text(calls: Sequence[ToolCall]) -> str:
-    said = [{"name": call.name, "arguments": call.arguments if (v := call.values) is None else v} for call in calls]
-    return json.dumps(said, ensure_ascii=False)
+    entries = [{"name": call.name, "arguments": call.arguments if (v := call.values) is None else v} for call in calls]
+    return json.dumps(entries, ensure_ascii=False)
 
 
 class Stored(NamedTuple):
@@ -70,7 +70,7 @@ def store_sample(sample: Sample, reference: bool) -> Stored:
 
     `reference`: without its doc and texts that quote it, unless they were removed already.
     """
-    stored = by_reference if reference and sample.doc_digest is None else _as_it_is
+    stored = by_reference if reference and sample.doc_digest is None else _unchanged
     media = () if reference else tuple(sample.media.values())
     try:
         record = sample_data(stored(sample))
@@ -82,7 +82,7 @@ def store_sample(sample: Sample, reference: bool) -> Stored:
         return Stored(plain, record, dump_line(record), media)
 
 
-def _as_it_is(sample: Sample) -> Sample:
+def _unchanged(sample: Sample) -> Sample:
     return sample
 
 
@@ -121,17 +121,17 @@ class _Progress:
     failed: int = 0
     given_up: Exception | None = None
 
-    def note(self, made: ItemResult) -> None:
+    def note(self, result: ItemResult) -> None:
         """Update the progress from a sample: give the task up if further calls are hopeless."""
-        if made.error is None:
+        if result.error is None:
             self.answered += 1
             return
         self.failed += 1
-        fatal = made.error if isinstance(made.error, FatalModelError) else None
+        fatal = result.error if isinstance(result.error, FatalModelError) else None
         if fatal is not None and (fatal.closed or (fatal.every_call and not self.answered)):
-            self.given_up = self.given_up or made.error
+            self.given_up = self.given_up or result.error
         elif not self.answered and self.failed >= HOPELESS:
-            self.given_up = made.error
+            self.given_up = result.error
 
 
 @dataclass(slots=True)
@@ -163,12 +163,12 @@ class _Generation:
             if self.budget is not None:
                 return
             try:
-                made = await make(work)
+                result = await make(work)
             except BudgetError as error:
                 self.budget = error
                 return
-            progress.note(made)
-            stored = store_sample(made.sample, progress.job.plan.task.by_reference)
+            progress.note(result)
+            stored = store_sample(result.sample, progress.job.plan.task.by_reference)
             if stored.media:
                 progress.media.keep(stored.media)
             progress.file.append_line(stored.line)
@@ -179,7 +179,7 @@ class _Generation:
         for progress in self.tasks:
             progress.file.close()
 
-    def check_hope(self) -> None:
+    def check_given_up(self) -> None:
         """Raise an error if every task with missing samples was given up: the set-up is wrong, not a sample."""
         tried = [progress for progress in self.tasks if progress.answered or progress.failed]
         if tried and all(progress.given_up is not None for progress in tried):
@@ -214,5 +214,5 @@ async def generate(jobs: Sequence[Job], maker: SampleMaker, observer: Observer) 
     for job in jobs:
         job.state.save()
     if generation.budget is None:
-        generation.check_hope()
+        generation.check_given_up()
     return generation.budget

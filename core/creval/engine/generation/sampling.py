@@ -57,10 +57,10 @@ async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
 def _faults(runtime: TaskRuntime, fault: Exception | SystemExit) -> tuple[ComponentFault, ...]:
     """Return the component that raised: the protocol, or a parser that it called."""
     step = step_that_raised(fault)
-    found = fault_of(f"protocol {runtime.task.protocol.name}", runtime.protocol, fault)
+    component_fault = fault_of(f"protocol {runtime.task.protocol.name}", runtime.protocol, fault)
     if step is not None:
-        found = fault_of(f"parser {step.name}", step.parser, fault)
-    return () if found is None else (found,)
+        component_fault = fault_of(f"parser {step.name}", step.parser, fault)
+    return () if component_fault is None else (component_fault,)
 
 
 def _outcome(

@@ -74,10 +74,10 @@ class LiveSession:
     def __init__(self, runtime: TaskRuntime, work: WorkItem) -> None:
         self._runtime = runtime
         self._work = work
-        self._last: dict[str, list[dict[str, Any]]] = {}
+        self._last_messages: dict[str, list[dict[str, Any]]] = {}
         self._tools: dict[str, tuple[Tool, ...]] = {}
         self._counts: dict[str, int] = {}
-        self._drawn: dict[str, int] = {}
+        self._draws: dict[str, int] = {}
         self._random: random.Random | None = None
         self.seed = sample_seed(runtime.seed, work.key)
         self.calls: list[CallRecord] = []
@@ -154,21 +154,21 @@ class LiveSession:
         places: dict[str, list[int]] = {}
         for place, request in enumerate(requests):
             places.setdefault(request.context, []).append(place)
-        found: dict[int, Loglikelihood] = {}
-        for context, own in places.items():
-            asked = self._request([Message("user", context)] if context else [], TARGET, settings)
+        likelihoods: dict[int, Loglikelihood] = {}
+        for context, group in places.items():
+            base_request = self._request([Message("user", context)] if context else [], TARGET, settings)
             known = self._runtime.condition_names  # settings of sampling have no meaning here
             call = LoglikelihoodCall(
-                asked.messages,
-                {name: value for name, value in asked.settings.items() if name not in known},
-                asked.origin,
-                by_reference=asked.by_reference,
-                requests=tuple(requests[place] for place in own),
+                base_request.messages,
+                {name: value for name, value in base_request.settings.items() if name not in known},
+                base_request.origin,
+                by_reference=base_request.by_reference,
+                requests=tuple(requests[place] for place in group),
                 output=output,
             )
             reply = await self._recorded(call, model.loglikelihood(call))
-            found.update(zip(own, map(Loglikelihood.of, reply.completions), strict=True))
-        return [found[place] for place in range(len(requests))]
+            likelihoods.update(zip(group, map(Loglikelihood.of, reply.completions), strict=True))
+        return [likelihoods[place] for place in range(len(requests))]
 
     async def _recorded(self, request: GenerateRequest, asking: Awaitable[Reply]) -> Reply:
         """Wait for a reply and record the call, or why it failed."""
@@ -187,8 +187,8 @@ class LiveSession:
         """Ask another role than the target; a repeated question within the sample is its next draw."""
         asking = CallOrigin("generation", about_sample=True)
         question = question_key(model, request, asking)
-        asking = asking._replace(draw=self._drawn.get(question, 0))
-        self._drawn[question] = asking.draw + 1
+        asking = asking._replace(draw=self._draws.get(question, 0))
+        self._draws[question] = asking.draw + 1
         return await self._runtime.ledger.ask(model, request, asking)
 
     def _check_reply(self, request: GenerateRequest, reply: Reply, tolerate: Collection[str], verbatim: bool) -> None:
@@ -198,13 +198,13 @@ class LiveSession:
             if refused and "refusal" not in tolerate:
                 self._end(Status.REFUSED, completion.refusal or "stopped by the provider's content filter")
             if completion.finish_reason == "length" and "length" not in tolerate:
-                whole = " although the server reports it as whole" if AT_LIMIT in reply.flags else ""
-                self._end(Status.TRUNCATED, f"the answer was cut at the token limit{whole}")
-            lacks = completion.logprobs is None and completion.text and request.settings.get("logprobs")
-            if lacks and not verbatim:
-                self._lack_logprobs()
+                contradiction = " although the server reports it as whole" if AT_LIMIT in reply.flags else ""
+                self._end(Status.TRUNCATED, f"the answer was cut at the token limit{contradiction}")
+            missing = completion.logprobs is None and completion.text and request.settings.get("logprobs")
+            if missing and not verbatim:
+                self._end_without_logprobs()
 
-    def _lack_logprobs(self) -> None:
+    def _end_without_logprobs(self) -> None:
         if "logprobs" in self._runtime.task.requires:
             raise FatalModelError(
                 "the model returns no log-probabilities, which the task needs",
@@ -233,48 +233,48 @@ class LiveSession:
         """End as unparsed."""
         self._end(Status.UNPARSED, reason)
 
-    def _request(self, messages: Sequence[Message], role: str, given: Mapping[str, Any]) -> GenerateRequest:
+    def _request(self, messages: Sequence[Message], role: str, call_settings: Mapping[str, Any]) -> GenerateRequest:
         runtime = self._runtime
-        settings = {**runtime.task.role_settings.get(role, {}), **given, **runtime.models.settings(role)}
+        settings = {**runtime.task.role_settings.get(role, {}), **call_settings, **runtime.models.settings(role)}
         if role == TARGET:
             messages = with_system(messages, runtime.system)
             cell = {k: v for k, v in self.condition.settings.items() if k in runtime.condition_names}
-            settings = {**runtime.generation, **cell, **given, **runtime.overrides}
+            settings = {**runtime.generation, **cell, **call_settings, **runtime.overrides}
         n = int(settings.pop("n", 1) or 1)
         call = self._counts.get(role, 0)
         self._counts[role] = call + 1
         origin = Origin(self._work.key, role, call, self.doc.fields, self.condition)
-        kept = {name: value for name, value in settings.items() if value is not None}
+        effective = {name: value for name, value in settings.items() if value is not None}
         reading = (runtime.own_tags, runtime.keep_reasoning)
-        return GenerateRequest(tuple(messages), kept, origin, n, *reading, runtime.task.by_reference)
+        return GenerateRequest(tuple(messages), effective, origin, n, *reading, runtime.task.by_reference)
 
     def _seeded(self, request: GenerateRequest, remote: bool) -> GenerateRequest:
         """Set the call's own seed: always for a model in this process, for others if the setting is `seed: sample`."""
-        wanted = request.settings.get("seed", None if remote else BY_SAMPLE)
-        if wanted != BY_SAMPLE:
+        seed_setting = request.settings.get("seed", None if remote else BY_SAMPLE)
+        if seed_setting != BY_SAMPLE:
             return request
         seed = derive(self.seed, "call", request.origin.call) % _SEED_LIMIT
         return replace(request, settings={**request.settings, "seed": seed})
 
-    def _record(self, request: GenerateRequest, came: Reply | ModelError) -> None:
+    def _record(self, request: GenerateRequest, outcome: Reply | ModelError) -> None:
         role = request.origin.role
-        sent = [message.to_json() for message in request.messages]
+        messages = [message.to_json() for message in request.messages]
         for message in request.messages:
             if not message.plain:
                 self.media |= {part.digest: part for part in message.media if part.data}
-        before = self._last.get(role, [])
-        kept = 0
-        while kept < min(len(before), len(sent)) and before[kept] == sent[kept]:
-            kept += 1
-        self._last[role] = sent
+        before = self._last_messages.get(role, [])
+        repeated = 0
+        while repeated < min(len(before), len(messages)) and before[repeated] == messages[repeated]:
+            repeated += 1
+        self._last_messages[role] = messages
         settings = {**request.settings, "n": request.n} if request.n > 1 else request.settings
-        data = reply_to_json(came) if isinstance(came, Reply) else None
-        error = redact(str(came)) if isinstance(came, ModelError) else None
-        lost = lost_to_json(came.lost) if came.lost is not None else None
+        data = reply_to_json(outcome) if isinstance(outcome, Reply) else None
+        error = redact(str(outcome)) if isinstance(outcome, ModelError) else None
+        lost = lost_to_json(outcome.lost) if outcome.lost is not None else None
         tools = [tool.to_json() for tool in request.tools] if request.tools != self._tools.get(role, ()) else ()
         self._tools[role] = request.tools
         output = request.output if isinstance(request, LoglikelihoodCall) else None
-        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings, lost, tools, output))
+        self.calls.append(CallRecord(role, repeated, messages[repeated:], data, error, settings, lost, tools, output))
 
 
 def _why_empty(reply: Reply) -> str:

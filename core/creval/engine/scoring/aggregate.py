@@ -54,10 +54,10 @@ class TaskUsage(NamedTuple):
 
     def whole(self) -> UsageTally:
         """Return the sum over all roles."""
-        whole = UsageTally()
-        for each in (self.target, *self.roles.values()):
-            whole.join(each)
-        return whole
+        total = UsageTally()
+        for tally in (self.target, *self.roles.values()):
+            total.join(tally)
+        return total
 
 
 def aggregate_task(
@@ -129,18 +129,18 @@ def task_results(
 def _agreement(raters: Raters, plan: TaskPlan, tally: TaskTally) -> dict[str, Any]:
     """Return the agreement of several raters over the samples of a task; `plan` gives the seed of its interval."""
     columns = [tally.column(name) for name in raters.scores.values()]
-    found: dict[str, Any] = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
-    found |= {"of": raters.of} if raters.of else {}
+    entry: dict[str, Any] = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
+    entry |= {"of": raters.of} if raters.of else {}
     seed = derive(0, "alpha", plan.task.name, raters.score)
-    return {**found, **raters.agreement(columns, raters.level, tally.docs_of_samples, seed)}
+    return {**entry, **raters.agreement(columns, raters.level, tally.docs_of_samples, seed)}
 
 
-def _jury_note(found: Mapping[str, Any]) -> str:
-    alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
-    if found["ci_low"] is not None:
-        alpha += f" (95 % interval {found['ci_low']:.3f} to {found['ci_high']:.3f})"
-    over = f"{found['verdicts']} {found.get('of', 'verdicts')} on {counted(found['samples'], 'samples')}"
-    return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"
+def _jury_note(entry: Mapping[str, Any]) -> str:
+    alpha = "is not defined" if entry["alpha"] is None else f"= {entry['alpha']:.3f}"
+    if entry["ci_low"] is not None:
+        alpha += f" (95 % interval {entry['ci_low']:.3f} to {entry['ci_high']:.3f})"
+    over = f"{entry['verdicts']} {entry.get('of', 'verdicts')} on {counted(entry['samples'], 'samples')}"
+    return f"jury of {entry['score']}: Krippendorff's alpha ({entry['level']}) {alpha} over {over}"
 
 
 def _shared_note(plan: TaskPlan) -> list[str]:
@@ -247,22 +247,24 @@ class MetricMaker:
 
     def _aggregation(self, metric: MetricSpec) -> Aggregation:
         ref = metric.aggregate
-        made: Aggregation = self.registry.get("aggregation", ref.name).load()(**ref.parameters)
-        return made
+        aggregation: Aggregation = self.registry.get("aggregation", ref.name).load()(**ref.parameters)
+        return aggregation
 
     def _averaged(self, metric: MetricSpec, cell: int | None, how: Any) -> MetricResult:
         """Return a mean over the groups, under its own name."""
-        found = self._metric(replace(metric, average=how), cell)
-        name = f"{found.name}[{how} by {metric.by}]"
-        return replace(found, name=name, primary=False, by={"by": str(metric.by), "average": how})
+        result = self._metric(replace(metric, average=how), cell)
+        name = f"{result.name}[{how} by {metric.by}]"
+        return replace(result, name=name, primary=False, by={"by": str(metric.by), "average": how})
 
     def _metric(self, metric: MetricSpec | CombinedMetric, cell: int | None) -> MetricResult:
         """Return a metric over all conditions (None) or for one; that of a group has its own name."""
         task = self.plan.task
         label = None if cell is None else task.conditions[cell].name
         planned = self.docs * self.plan.repeats * (len(task.conditions) if cell is None else 1)
-        made = self._single(metric, cell, label) if isinstance(metric, MetricSpec) else self._joint(metric, cell, label)
-        name, number, failed = made
+        result = (
+            self._single(metric, cell, label) if isinstance(metric, MetricSpec) else self._joint(metric, cell, label)
+        )
+        name, number, failed = result
         about: dict[str, Any] = {}
         if self.group is not None:
             name = f"{name}[{metric.by}={self.group}]"
@@ -310,8 +312,8 @@ class MetricMaker:
         """Return name, estimate and number of failures of a metric made of others."""
         task = self.plan.task
         parts = [next(each for each in task.metrics if each.name == name) for name in metric.parts]
-        made = [(part, self._aggregation(part)) for part in parts]
-        clusters, _, failed = part_clusters(self.tally, [_part(*each) for each in made], cell, task.cluster)
+        aggregations = [(part, self._aggregation(part)) for part in parts]
+        clusters, _, failed = part_clusters(self.tally, [_part(*each) for each in aggregations], cell, task.cluster)
         marks = [self.used_resources.metric_name(task, part, self.registry).removeprefix(part.name) for part in parts]
         method = "cluster_bootstrap" if metric.ci == "auto" else metric.ci
         aggregation = Combined(metric.how, len(parts))
@@ -325,13 +327,13 @@ def with_records(
 ) -> list[Clusters]:
     """Pass the stored scores behind the values of each side to an aggregation, and return clusters of their indices."""
     records: list[ScoreRecord] = []
-    made = []
+    indexed = []
     for clusters, places, stored in sides:
-        found = {score.key[1:]: score for score in stored}
-        made.append(clusters.replaced(len(records) + np.arange(len(places), dtype=np.float64)))
-        records += [found[place] for place in places]
+        by_place = {score.key[1:]: score for score in stored}
+        indexed.append(clusters.replaced(len(records) + np.arange(len(places), dtype=np.float64)))
+        records += [by_place[place] for place in places]
     aggregation.read(records)
-    return made
+    return indexed
 
 
 Part = tuple[str, float | None, str | None, Aggregation]
@@ -347,27 +349,27 @@ def part_clusters(
     tally: TaskTally, parts: Sequence[Part], cell: int | None, unit: str
 ) -> tuple[Clusters, list[str], int]:
     """Return the clusters of a combined metric, their docs, and the largest number of failures of a part."""
-    found, most = [], 0
+    part_values, most = [], 0
     names: dict[int, str] = {}
     for source, zero, weight, aggregation in parts:
         kind = Grouping(unit, weight)
         clusters, failed = tally.clusters(source, zero, cell, kind)
         numbers, docs = tally.units(source, zero, cell, kind)
-        found.append((aggregation, clusters, numbers))
+        part_values.append((aggregation, clusters, numbers))
         names.update(zip(numbers.tolist(), docs, strict=True))
         most = max(most, failed)
-    whole, found_numbers = joined(found)
-    return whole, [names[int(number)] for number in found_numbers], most
+    combined, unit_numbers = joined(part_values)
+    return combined, [names[int(number)] for number in unit_numbers], most
 
 
 def definition_of(metric: MetricSpec | CombinedMetric, known: Sequence[MetricSpec]) -> dict[str, Any]:
     """Return the definition of a metric, from which its scores can be aggregated again without the task."""
     if isinstance(metric, CombinedMetric):
-        named = {each.name: each for each in known}
+        named = {spec.name: spec for spec in known}
         parts = [{"failed": named[name].failed, **definition_of(named[name], ())} for name in metric.parts]
-        rest = {"score": None, "aggregate": None, "weight": None, "group": None, "failed_value": 0.0}
-        made = {"of": {"how": metric.how, "parts": parts}, "range": [None, None], "binary": False}
-        return {**rest, **made, "ci": "cluster_bootstrap" if metric.ci == "auto" else metric.ci}
+        defaults = {"score": None, "aggregate": None, "weight": None, "group": None, "failed_value": 0.0}
+        combination = {"of": {"how": metric.how, "parts": parts}, "range": [None, None], "binary": False}
+        return {**defaults, **combination, "ci": "cluster_bootstrap" if metric.ci == "auto" else metric.ci}
     return {
         "score": metric.source,
         "aggregate": {"name": metric.aggregate.name, "parameters": dict(metric.aggregate.parameters)},

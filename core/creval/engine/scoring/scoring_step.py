@@ -70,13 +70,13 @@ class _SamplesToScore(NamedTuple):
         samples, done = self.state.samples, self.state.scores.done
         first = not len(done)  # then no sample needs to be looked up
         for key, line in self.folder.sample_lines(task):
-            wanted, counted = first or key not in done, line.start < samples.size
-            if counted and not wanted:
+            to_score, counted = first or key not in done, line.start < samples.size
+            if counted and not to_score:
                 continue
             record = line.record()
             if not counted:
                 samples.take(line, record)
-            if wanted:
+            if to_score:
                 yield read_sample(record)
 
     def sizes(self, task: str) -> Counter[tuple[str, str]]:
@@ -91,9 +91,9 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
     """Let the executor score the pending samples; each score is written when it arrives."""
     parts, state = how.parts, reading.state
     samples = reading.samples(parts.task.name)
-    cut = batches(samples, how.batch)
+    groups = batches(samples, how.batch)
     if parts.by_docs:
-        cut = doc_batches(samples, reading.sizes(parts.task.name), how.batch)
+        groups = doc_batches(samples, reading.sizes(parts.task.name), how.batch)
     file = Appender(state.scores.path)
 
     def write(record: Mapping[str, object]) -> None:
@@ -108,7 +108,7 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
 
     budget = None
     try:
-        await how.score(parts.task.name, cut, scored)
+        await how.score(parts.task.name, groups, scored)
     except BudgetError as error:
         budget = error
     finally:
@@ -152,15 +152,15 @@ class _Queue:
                     self._ready.extend(await self._scoring.begin(batch))
             if self.budget is not None:
                 return []
-            taken = [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
-            while self._scoring.by_docs and self._ready and _same_set(taken[-1], self._ready[0]):
-                taken.append(self._ready.popleft())
-            return taken
+            group = [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
+            while self._scoring.by_docs and self._ready and _same_set(group[-1], self._ready[0]):
+                group.append(self._ready.popleft())
+            return group
 
 
-def _same_set(one: Pending, other: Pending) -> bool:
+def _same_set(first: Pending, second: Pending) -> bool:
     """Whether two samples have the same doc and condition; those of one batch follow each other."""
-    keys = one.scorer_input.key, other.scorer_input.key
+    keys = first.scorer_input.key, second.scorer_input.key
     return (keys[0].doc, keys[0].condition) == (keys[1].doc, keys[1].condition)
 
 
@@ -183,7 +183,7 @@ async def score_stream(
                 return
             if not group:
                 return
-            scored([scoring.joined(each) for each in group])
+            scored([scoring.joined(pending) for pending in group])
 
     try:
         async with asyncio.TaskGroup() as workers:

@@ -55,9 +55,9 @@ def _terms(number: SuiteMetric, task: Task, result: Mapping[str, Any]) -> Iterat
 def _find(result: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the metric of a task over all conditions, also with another resource."""
     return next(
-        each
-        for each in result["metrics"]
-        if each["condition"] is None and "by" not in each and each["name"].partition("[")[0] == name
+        metric
+        for metric in result["metrics"]
+        if metric["condition"] is None and "by" not in metric and metric["name"].partition("[")[0] == name
     )
 
 
@@ -88,19 +88,21 @@ def _digest(parts: Sequence[str]) -> str:
 
 def _united(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the union of the tasks' entries; texts that differ between tasks are joined."""
-    found: dict[str, list[Any]] = {}
+    values_by_name: dict[str, list[Any]] = {}
     for part in parts:
         for name, value in part.items():
-            if value not in found.setdefault(name, []):
-                found[name].append(value)
-    return {name: values[0] if len(values) == 1 else "; ".join(map(str, values)) for name, values in found.items()}
+            if value not in values_by_name.setdefault(name, []):
+                values_by_name[name].append(value)
+    return {
+        name: values[0] if len(values) == 1 else "; ".join(map(str, values)) for name, values in values_by_name.items()
+    }
 
 
 def _summed(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    whole: Counter[str] = Counter()
-    for each in counts:
-        whole.update(each)
-    return {name: whole[name] for name in counts[0]}
+    total: Counter[str] = Counter()
+    for part in counts:
+        total.update(part)
+    return {name: total[name] for name in counts[0]}
 
 
 def _shares(number: SuiteMetric, terms: Sequence[_Term]) -> list[float]:
@@ -145,19 +147,19 @@ def _metric(number: SuiteMetric, terms: Sequence[_Term], primary: bool) -> dict[
 
 def _of_tasks(terms: Sequence[_Term], key: str) -> int:
     """Return the sum over tasks of the largest value among their metrics, so that each sample counts once."""
-    found: dict[str, int] = {}
+    largest: dict[str, int] = {}
     for term in terms:
         name = term.result["task"]
-        found[name] = max(found.get(name, 0), term.metric[key])
-    return sum(found.values())
+        largest[name] = max(largest.get(name, 0), term.metric[key])
+    return sum(largest.values())
 
 
 def _counts_by_task(terms: Sequence[_Term]) -> list[Mapping[str, int]]:
     """Return the counts by status of each task: those of its metric with the fewest scored samples."""
-    found: dict[str, Mapping[str, int]] = {}
+    by_task: dict[str, Mapping[str, int]] = {}
     for term in sorted(terms, key=lambda term: term.metric["counts"]["scored"], reverse=True):
-        found[term.result["task"]] = term.metric["counts"]
-    return list(found.values())
+        by_task[term.result["task"]] = term.metric["counts"]
+    return list(by_task.values())
 
 
 def _scaled(term: _Term) -> float:
@@ -166,9 +168,9 @@ def _scaled(term: _Term) -> float:
 
 
 def _entry(number: SuiteMetric, term: _Term, share: float) -> dict[str, Any]:
-    found = {"task": term.result["task"], "metric": term.metric["name"]}
-    found |= {key: term.metric[key] for key in _OF_TASK}
-    return found | ({"share": share, "range": list(term.scale)} if number.parts else {})
+    entry = {"task": term.result["task"], "metric": term.metric["name"]}
+    entry |= {key: term.metric[key] for key in _OF_TASK}
+    return entry | ({"share": share, "range": list(term.scale)} if number.parts else {})
 
 
 def _interval(

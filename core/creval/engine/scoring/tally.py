@@ -112,10 +112,10 @@ class TaskTally:
         """Add the samples of another tally of the same docs, scores and conditions."""
         self._order = None
         for name, column in other._columns().items():
-            own = self._columns()[name]
-            if own.typecode != column.typecode:  # the repeats of one no longer fit a byte
-                own = self._repeat = array("q", own)
-            own.extend(array(own.typecode, column))
+            target = self._columns()[name]
+            if target.typecode != column.typecode:  # the repeats of one no longer fit a byte
+                target = self._repeat = array("q", target)
+            target.extend(array(target.typecode, column))
         self._errors = sorted([*self._errors, *other._errors])[:_SHOWN]
         self.routes.update(other.routes)
 
@@ -131,14 +131,14 @@ class TaskTally:
             self._repeat = array("q")
         lengths = set()
         ends = self._code_counts()
-        for name, own in self._columns().items():
-            column = columns[prefix + name].astype(own.typecode, casting="safe", copy=False)
+        for name, target in self._columns().items():
+            column = columns[prefix + name].astype(target.typecode, casting="safe", copy=False)
             if name in ends and len(column) and not 0 <= int(column.min()) <= int(column.max()) < ends[name]:
                 raise ValueError(f"{name}: a number that there is not")
             lengths.add(len(column))
-            del own[:]
+            del target[:]
             if len(column):
-                own.frombytes(column.data.cast("B"))
+                target.frombytes(column.data.cast("B"))
         if len(lengths) > 1:
             raise ValueError("columns of unequal length")
         self._order = None
@@ -262,12 +262,12 @@ class TaskTally:
         keep = np.ones(values.size, dtype=bool)
         if condition is not None:
             keep = self._sorted(self._condition) == condition
-        failed = np.isin(status, [_CODES[each] for each in Status if each.is_failure]) & keep
-        lacking = np.isnan(values)
-        if zero is not None and (failed & lacking).any():
-            values = np.where(failed & lacking, zero, values)
-            lacking &= ~failed
-        keep &= ~lacking
+        failed = np.isin(status, [_CODES[member] for member in Status if member.is_failure]) & keep
+        missing = np.isnan(values)
+        if zero is not None and (failed & missing).any():
+            values = np.where(failed & missing, zero, values)
+            missing &= ~failed
+        keep &= ~missing
         if grouping.weight is not None:
             keep &= self.column(grouping.weight) > 0  # also false if there is none
         return values, keep, int(failed.sum())
@@ -331,43 +331,43 @@ class ResumableTally:
 
     def __init__(self, plan: TaskPlan) -> None:
         self._make = partial(empty_tally, plan)
-        self._stays, self._again = self._make(), self._make()
+        self._final, self._redone = self._make(), self._make()
         self._sound = True
 
     def whole(self) -> TaskTally | None:
         """Return the columns of all scores, or None if a score cannot be read (reading the file reports why)."""
         if not self._sound:
             return None
-        if not len(self._again):
-            return self._stays
-        whole = self._make()
-        whole.join(self._stays)
-        whole.join(self._again)
-        return whole
+        if not len(self._redone):
+            return self._final
+        joined = self._make()
+        joined.join(self._final)
+        joined.join(self._redone)
+        return joined
 
     def add(self, record: Mapping[str, Any], stays: bool) -> None:
         """Add a line of scores/."""
         try:
-            (self._stays if stays else self._again).add_row(record)
+            (self._final if stays else self._redone).add_row(record)
         except ScoringError:
             self._sound = False
 
     def forget(self) -> None:
         """Remove the scores that are made again."""
-        self._again = self._make()
+        self._redone = self._make()
 
     def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
         """Return the tally as plain data and arrays."""
-        (stays, columns), (again, others) = self._stays.saved(), self._again.saved()
-        both = {**columns, **{_AGAIN + name: column for name, column in others.items()}}
-        return {"sound": self._sound, "stays": stays, "again": again}, both
+        (stays, columns), (redone, others) = self._final.saved(), self._redone.saved()
+        all_columns = {**columns, **{_AGAIN + name: column for name, column in others.items()}}
+        return {"sound": self._sound, "stays": stays, "again": redone}, all_columns
 
     def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
         """Restore the tally from saved data. Raises KeyError, TypeError, ValueError, also for unsound scores."""
         if not data["sound"]:
             raise ValueError("the scores have to be read")
-        self._stays.restore(data["stays"], columns)
-        self._again.restore(data["again"], columns, _AGAIN)
+        self._final.restore(data["stays"], columns)
+        self._redone.restore(data["again"], columns, _AGAIN)
 
 
 def _view(column: array[Any]) -> np.ndarray[Any, np.dtype[Any]]:

@@ -61,9 +61,9 @@ class ScorerPart:
         """Whether it scores all samples of a doc and condition together, as a set of answers."""
         return self.traits.unit == "doc"
 
-    def begun(self, read: _Reading) -> bool:
+    def begun(self, reading: _Reading) -> bool:
         """Whether it scores the answers of a sample before the one that failed."""
-        return self.traits.scores_begun and bool(read.scorer_input.parsed)
+        return self.traits.scores_begun and bool(reading.scorer_input.parsed)
 
     @property
     def batch(self) -> int:
@@ -108,14 +108,18 @@ class Pending:
     @property
     def value(self) -> Any:
         """Return the parsed values to store, by reading if there are several."""
-        values = {name: list(each.scorer_input.values) for name, each in self.readings.items()}
-        plain = {name: each[0] if len(each) == 1 else each or None for name, each in values.items()}
+        values = {name: list(reading.scorer_input.values) for name, reading in self.readings.items()}
+        plain = {name: parsed[0] if len(parsed) == 1 else parsed or None for name, parsed in values.items()}
         return plain.get("", plain)
 
     @property
     def route(self) -> str | None:
         """Return the routes by which the answers were read."""
-        routes = [f"{name}: {each.route}" if name else each.route for name, each in self.readings.items() if each.route]
+        routes = [
+            f"{name}: {reading.route}" if name else reading.route
+            for name, reading in self.readings.items()
+            if reading.route
+        ]
         return "; ".join(routes) or None
 
     def note(self, fault: ComponentFault | None) -> None:
@@ -150,7 +154,7 @@ class TaskScoring:
         """Score some samples: one ScoreRecord for each, in order."""
         pending = await self.begin(samples)
         await self.finish(pending)
-        return [self.joined(each) for each in pending]
+        return [self.joined(item) for item in pending]
 
     async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
         """Read the answers, and apply the scorers that call no model."""
@@ -173,20 +177,20 @@ class TaskScoring:
         status, reason = pending.status, pending.reason
         for part, score in self._in_order(pending.scores):
             details.update(score.details or {})
-            lack = _missing_score(score)
-            given = {} if lack is not None and lack.status is Status.ERRORED else score.scores
-            numbers.update({name: float(value) for name, value in given.items()})
-            if lack is None:
+            failure = _missing_score(score)
+            valid_scores = {} if failure is not None and failure.status is Status.ERRORED else score.scores
+            numbers.update({name: float(value) for name, value in valid_scores.items()})
+            if failure is None:
                 missing.update(score.missing)
                 continue
-            if lack.status is Status.ERRORED:
+            if failure.status is Status.ERRORED:
                 pending.note(score.fault if isinstance(score, _Failed) else None)
-            missing.update({name: score.missing.get(name, lack) for name in part.gives if name not in given})
-            if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):
-                status, reason = lack.status, lack.reason
+            missing.update({name: score.missing.get(name, failure) for name in part.gives if name not in valid_scores})
+            if reason is None or (failure.status is Status.ERRORED and status is not Status.ERRORED):
+                status, reason = failure.status, failure.reason
         for name in numbers.keys() & missing.keys():  # several scorers state no names: another one produced it
             del missing[name]
-        if not numbers and all(lack.status is status for lack in missing.values()):
+        if not numbers and all(failure.status is status for failure in missing.values()):
             missing = {}  # the sample's own status is enough
         return ScoreRecord(
             key=pending.scorer_input.key,
@@ -211,16 +215,16 @@ class TaskScoring:
         """Parse the answers of a sample in every reading, or store the reason why it cannot be scored."""
         faults = list(sample.faults)
         readings = {name: self._read_by(chain, sample, faults) for name, chain in self.chains.items()}
-        first = min(readings.values(), key=lambda each: each.status is not Status.SCORED)
-        passing = any(each.status is Status.ERRORED for each in readings.values()) and not faults
+        first = min(readings.values(), key=lambda reading: reading.status is not Status.SCORED)
+        passing = any(reading.status is Status.ERRORED for reading in readings.values()) and not faults
         return Pending(readings, first.status, first.reason, faults=faults, passing=passing)
 
     def _read_by(self, chain: ParserChain, sample: Sample, faults: list[ComponentFault]) -> _Reading:
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
-        begun = status.is_failure and bool(sample.answers) and any(part.traits.scores_begun for part in self.scorers)
-        if begun:
+        partial = status.is_failure and bool(sample.answers) and any(part.traits.scores_begun for part in self.scorers)
+        if partial:
             with suppress(Exception):  # a plugin's parser; the sample has failed anyway
                 parsed = [chain.parse(answer) for answer in sample.answers]
         elif status is Status.SCORED:
@@ -229,39 +233,39 @@ class TaskScoring:
             except (Exception, SystemExit) as error:  # a plugin's parser, or a pattern that takes too long
                 status, reason = Status.ERRORED, _reason("a parser of the task", error)
                 step = step_that_raised(error)
-                found = None if step is None else fault_of(f"parser {step.name}", step.parser, error)
-                faults += [] if found is None else [found]
-            failed = [each for each in parsed if not each.ok]
+                fault = None if step is None else fault_of(f"parser {step.name}", step.parser, error)
+                faults += [] if fault is None else [fault]
+            failed = [attempt for attempt in parsed if not attempt.ok]
             if failed and len(failed) == len(parsed):
                 status, reason = Status.UNPARSED, failed[0].reason
             elif failed:
-                which = f"{len(failed)} of {len(parsed)} answers could not be read"
-                unread = f"{which}: {failed[0].reason}"
-        values = [each.value for each in parsed if each.ok and not begun]
-        routes = "; ".join(dict.fromkeys(each.route for each in parsed if each.route)) or None
+                share = f"{len(failed)} of {len(parsed)} answers could not be read"
+                unread = f"{share}: {failed[0].reason}"
+        values = [attempt.value for attempt in parsed if attempt.ok and not partial]
+        routes = "; ".join(dict.fromkeys(attempt.route for attempt in parsed if attempt.route)) or None
         scorer_input = ScorerInput(
             sample.key, sample.doc, condition, values, sample.answers, sample.outcome, parsed, sample.calls
         )
         return _Reading(scorer_input, status, reason, routes, unread)
 
-    async def _apply_all(self, pending: Sequence[Pending], chosen: Callable[[ScorerPart], bool]) -> None:
-        for part in filter(chosen, self.scorers):
+    async def _apply_all(self, pending: Sequence[Pending], selects: Callable[[ScorerPart], bool]) -> None:
+        for part in filter(selects, self.scorers):
             every = part.traits.scores_failures
             some = part.traits.reads_some
             items = []
-            for each in pending:
-                read = each.readings[part.ref.reading]
-                if read.status is Status.SCORED and read.unread is not None and not some:
-                    each.scores.append((part, Score({}, failure=read.unread)))
-                elif read.status is Status.SCORED or (read.status.is_failure and (every or part.begun(read))):
-                    items.append(each)
-                elif each.status is Status.SCORED:  # another reading could read it
-                    errored = read.status is Status.ERRORED
-                    each.scores.append((part, Score({}, failure=read.reason or "it was not read", errored=errored)))
+            for item in pending:
+                reading = item.readings[part.ref.reading]
+                if reading.status is Status.SCORED and reading.unread is not None and not some:
+                    item.scores.append((part, Score({}, failure=reading.unread)))
+                elif reading.status is Status.SCORED or (reading.status.is_failure and (every or part.begun(reading))):
+                    items.append(item)
+                elif item.status is Status.SCORED:  # another reading could read it
+                    errored = reading.status is Status.ERRORED
+                    item.scores.append((part, Score({}, failure=reading.reason or "it was not read", errored=errored)))
             for group in _groups(part, items):
-                scores = await self._apply(part, [each.readings[part.ref.reading].scorer_input for each in group])
-                for each, score in zip(group, scores, strict=True):
-                    each.scores.append((part, score))
+                scores = await self._apply(part, [item.readings[part.ref.reading].scorer_input for item in group])
+                for item, score in zip(group, scores, strict=True):
+                    item.scores.append((part, score))
 
     async def _apply(self, part: ScorerPart, items: Sequence[ScorerInput]) -> Sequence[Score]:
         """Score a batch with one scorer; if it fails as a whole, score each sample alone."""
@@ -281,8 +285,8 @@ class TaskScoring:
             return [(await self._apply(part, [item]))[0] for item in items]
 
     async def _call(self, part: ScorerPart, items: Sequence[ScorerInput]) -> Sequence[Score]:
-        given = part.scorer.score(items, self.context)
-        scores = await given if inspect.isawaitable(given) else given
+        returned = part.scorer.score(items, self.context)
+        scores = await returned if inspect.isawaitable(returned) else returned
         fault = _shape_fault(scores, len(items))
         if fault is not None:
             raise MisshapenError(f"the scorer {part.name!r} {fault} ({source_of(part.scorer.score)})")
@@ -303,13 +307,13 @@ def _scorer(task: Task, ref: ComponentRef, registry: Registry) -> ScorerPart:
     """Create a scorer. The scores of an open one are those that the metrics use and no other scorer declares."""
     component = registry.get("scorer", ref.name)
     called = _called(ref)
-    given: Sequence[str] = [called.named(name) for name in component.produces if name != ANY_SCORE]
+    produced: Sequence[str] = [called.named(name) for name in component.produces if name != ANY_SCORE]
     if ANY_SCORE in component.produces:
-        taken = {name for other in task.score if other is not ref for name in _declared(other, registry)}
-        open_ = [metric.source for metric in task.metrics if metric.source not in taken]
-        given = [*given, *(name for name in open_ if called.own(name) is not None)]
+        declared = {name for other in task.score if other is not ref for name in _declared(other, registry)}
+        undeclared = [metric.source for metric in task.metrics if metric.source not in declared]
+        produced = [*produced, *(name for name in undeclared if called.own(name) is not None)]
     scorer, traits = component.make_scorer(ref.parameters), component.scorer_traits(ref.parameters)
-    names = tuple(dict.fromkeys(given))
+    names = tuple(dict.fromkeys(produced))
     return ScorerPart(ref.name, scorer, traits, names, ANY_SCORE not in component.produces, called)
 
 
@@ -327,12 +331,12 @@ def _declared(ref: ComponentRef, registry: Registry) -> list[str]:
 
 def _renamed(score: Score, ref: ScorerRef) -> Score:
     """Return a score under the task's names; entries next to the numbers get the same suffix."""
-    beside = replace(ref, single=False)
+    unsuffixed = replace(ref, single=False)
     return replace(
         score,
         scores={ref.named(name): value for name, value in score.scores.items()},
-        missing={ref.named(name): lack for name, lack in score.missing.items()},
-        details={beside.named(name): value for name, value in (score.details or {}).items()},
+        missing={ref.named(name): reason for name, reason in score.missing.items()},
+        details={unsuffixed.named(name): value for name, value in (score.details or {}).items()},
     )
 
 
@@ -343,8 +347,8 @@ def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pen
             yield items[start : start + part.batch]
         return
     sets: dict[tuple[str, str], list[Pending]] = {}
-    for each in items:
-        sets.setdefault((each.scorer_input.key.doc, each.scorer_input.key.condition), []).append(each)
+    for item in items:
+        sets.setdefault((item.scorer_input.key.doc, item.scorer_input.key.condition), []).append(item)
     yield from sets.values()
 
 

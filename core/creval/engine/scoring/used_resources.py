@@ -79,21 +79,21 @@ class UsedResources:
         """
         components = [*whole(registry.get("protocol", task.protocol.name), task.protocol, registry)]
         scorers = [(registry.get("scorer", ref.name), ref) for ref in task.score]
-        stated = any(_gives(scorer, ref, metric.source) for scorer, ref in scorers)
+        declared = any(_gives(scorer, ref, metric.source) for scorer, ref in scorers)
         for scorer, ref in scorers:
-            if _gives(scorer, ref, metric.source) or (not stated and _may_give(scorer, ref, metric.source)):
+            if _gives(scorer, ref, metric.source) or (not declared and _may_give(scorer, ref, metric.source)):
                 components += whole(scorer, ref, registry)
         own = self.own
         if task.base is not None and standard_metric(task, metric) is not None:
             own = {**own, **task.base.resources, **task.base.role_models}
         used = {name for component in components for name in (*component.uses, *component.roles)}
-        asked = {**self.chosen, **own}  # the models that the task's own resources ask
+        specs = {**self.chosen, **own}  # the models that the task's own resources ask
         return [
             _spelled(self.chosen[name], self.chosen)
             for name in sorted(used)
             if name in own
             and name in self.chosen
-            and not _same_resource(name, _spelled(self.chosen[name], self.chosen), _spelled(own[name], asked), registry)
+            and not _same_resource(name, _spelled(self.chosen[name], self.chosen), _spelled(own[name], specs), registry)
         ]
 
 
@@ -114,24 +114,24 @@ def _spelled(spec: str, models: Mapping[str, str]) -> str:
     return spec if model is None else f"{spec}={model}"
 
 
-def _same_resource(name: str, one: str, other: str, registry: Registry) -> bool:
+def _same_resource(name: str, first: str, second: str, registry: Registry) -> bool:
     """Whether two specifications of a resource (or role) name the same resource, or one declared as equal to it."""
-    return _measured(name, one, registry) == _measured(name, other, registry)
+    return _measured(name, first, registry) == _measured(name, second, registry)
 
 
 def _measured(name: str, spec: str, registry: Registry) -> str:
     """Return the resource to which a resource is declared equal, else itself."""
     kind = resource_kind(name)
-    first, _, rest = spec.partition("/")
+    first, _, model = spec.partition("/")
     component = registry.find(kind, first) if kind is not None else None
     declared = dict(entry.split("=", 1) for entry in component.equals if "=" in entry) if component else {}
-    return declared.get(rest, spec)
+    return declared.get(model, spec)
 
 
 def _with_settings(spec: str, task: Task, role: str, options: RunOptions) -> str:
     """Return a model's name with the settings of its role that the user changed, which make it another resource."""
-    own, given = task.role_settings.get(role, {}), options.role_options.get(role, {}).get("generation", {})
-    changed = [f"{name}={_shortened(value)}" for name, value in given.items() if own.get(name) != value]
+    defaults, changes = task.role_settings.get(role, {}), options.role_options.get(role, {}).get("generation", {})
+    changed = [f"{name}={_shortened(value)}" for name, value in changes.items() if defaults.get(name) != value]
     return " ".join([spec, *changed])
 
 
@@ -143,7 +143,7 @@ def _without_route(spec: str) -> str:
 def standard_metric(task: Task, metric: MetricSpec) -> MetricSpec | None:
     """Return the metric of the same name in the task that this one builds on, or None."""
     metrics = task.base.metrics if task.base is not None else ()
-    return next((each for each in metrics if each.name == metric.name), None)
+    return next((candidate for candidate in metrics if candidate.name == metric.name), None)
 
 
 def changed_sections(task: Task) -> Sequence[str]:
@@ -171,12 +171,12 @@ def changed_parameters(task: Task, metric: MetricSpec, registry: Registry) -> li
 
 def _producing(task: Task, metric: MetricSpec, registry: Registry) -> dict[str, ComponentRef]:
     """Return the scorers that may produce the metric's score, by name."""
-    found = {}
+    producers = {}
     for ref in task.score:
         scorer = registry.get("scorer", ref.name)
         if _gives(scorer, ref, metric.source) or _may_give(scorer, ref, metric.source):
-            found[scorer.qualified] = ref
-    return found
+            producers[scorer.qualified] = ref
+    return producers
 
 
 def _scorer_marks(now: dict[str, ComponentRef], before: dict[str, ComponentRef]) -> Iterator[str]:
