@@ -16,7 +16,7 @@ from creval.errors import FatalModelError
 from creval.models.answers.flags import DEFAULT_LEFT_OUT
 from creval.models.open_model import open_model
 from creval.models.providers.chat_request import exclusive_settings
-from creval.models.providers.failures import Caller, error_of, explain, refused_setting, with_sent
+from creval.models.providers.failures import Caller, error_of, explain, refused_setting, with_request_settings
 from creval.types.messages import Reply
 
 SENT = {
@@ -163,7 +163,7 @@ OTHER: list[Any] = [
 
 def advice(error: Any, sent: dict[str, Any], ask: Any) -> str:
     body = json.dumps({"detail": error} if isinstance(error, list) else {"error": error})
-    failure = with_sent(error_of(400, body, {}), ask(**sent))
+    failure = with_request_settings(error_of(400, body, {}), ask(**sent))
     said = explain(failure, Caller("claude at x", "m"))
     assert isinstance(said, FatalModelError) and said.every_call
     return str(said)

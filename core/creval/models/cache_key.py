@@ -40,7 +40,7 @@ def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest)
     if request.tools:
         identity["tools"] = [tool.to_json() for tool in request.tools]
     if isinstance(request, LoglikelihoodCall):
-        identity |= {"output": request.output, "continuations": [each.continuation for each in request.requests]}
+        identity |= {"output": request.output, "continuations": [item.continuation for item in request.requests]}
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 

@@ -133,7 +133,7 @@ class AdaptiveLimiter:
         """
         if self.within is not None and slot.outer is not None:
             self.within.release(slot.outer)
-        used = self._in_flight + len(self._waiting) >= self._limit
+        full = self._in_flight + len(self._waiting) >= self._limit
         self._in_flight -= 1
         self._probe_out = self._probe_out and not slot.probe
         if limited:
@@ -146,7 +146,7 @@ class AdaptiveLimiter:
                 self._pause_until = max(self._pause_until, self._clock.now() + pause)
         elif answered:
             self._accepted()
-            if used and self._limit < self._ceiling:
+            if full and self._limit < self._ceiling:
                 self._limit = min(self._ceiling, self._limit + 1 / self._limit)
         elif slot.probe and self._refusing_since is not None:
             self._pause_until = self._clock.now() + self._probe_wait()

@@ -88,8 +88,8 @@ class Model:
     @property
     def modalities(self) -> frozenset[str] | None:
         """The media that the model accepts by its provider or the price table; None if neither states them."""
-        price, own = self._parts.price, self.traits.modalities
-        return own if own is not None or price is None else price.reads
+        price, declared = self._parts.price, self.traits.modalities
+        return declared if declared is not None or price is None else price.reads
 
     def describe(self) -> dict[str, Any]:
         """Return plain data for the manifest: the model and its settings, without secrets."""
@@ -168,13 +168,13 @@ class Model:
         if cache is None:
             return await self._ask(request)
         key = cache_key(self._name, self.traits, request)
-        kept = cache.get(key)
-        if kept is not None:
+        stored = cache.get(key)
+        if stored is not None:
             self._tally.cached += 1
-            return replace(kept, cached=True, cost=0.0)
+            return replace(stored, cached=True, cost=0.0)
         reply = await self._ask(request)
-        whole = all(c.finish_reason not in _INCOMPLETE for c in reply.completions)
-        if whole and UNKNOWN_FINISH_REASON not in reply.flags:
+        complete = all(c.finish_reason not in _INCOMPLETE for c in reply.completions)
+        if complete and UNKNOWN_FINISH_REASON not in reply.flags:
             cache.put(key, reply)
         return reply
 
@@ -196,10 +196,10 @@ class Model:
             return replace(first, completions=tuple(first.completions)[: request.n])
         try:
             async with asyncio.TaskGroup() as group:
-                more = [group.create_task(self._call(_nth(request, request.n - missing + i))) for i in range(missing)]
+                jobs = [group.create_task(self._call(_nth(request, request.n - missing + i))) for i in range(missing)]
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        return _joined([first, *(task.result() for task in more)])
+        return _joined([first, *(task.result() for task in jobs)])
 
     async def _call(self, request: GenerateRequest) -> Reply:
         """Make one call with its tries, within the budget."""
@@ -313,7 +313,7 @@ class Model:
             answered = True
         except ModelError as error:
             if isinstance(error, RetryableModelError) and error.http_status == 429:
-                limited, pause = True, self._parts.retries.asked_pause(error)
+                limited, pause = True, self._parts.retries.requested_pause(error)
                 self._tally.rate_limited += 1
             if isinstance(error, FatalModelError) and error.closed and self._closed is None:
                 self._closed = error
@@ -362,14 +362,14 @@ class Model:
 
 def price_of(request: GenerateRequest, price: Price) -> float:
     """Return about the most that a request costs in US dollars; the default answer is as long as the question."""
-    asked = sum(len(message.text) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
+    question_tokens = sum(len(message.text) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
     if isinstance(request, LoglikelihoodCall):
-        given = sum(len(each.context) + len(each.continuation) for each in request.requests)
-        return price.cost(Usage(asked + given // _CHARACTERS_A_TOKEN + 1, len(request.requests) + 1))
+        characters = sum(len(item.context) + len(item.continuation) for item in request.requests)
+        return price.cost(Usage(question_tokens + characters // _CHARACTERS_A_TOKEN + 1, len(request.requests) + 1))
     limit = request.settings.get("max_completion_tokens") or request.settings.get("max_tokens")
-    answer = int(limit) if isinstance(limit, int | float) else asked
+    answer = int(limit) if isinstance(limit, int | float) else question_tokens
     images = sum(not m.plain and sum(part.kind == "image" for part in m.media) for m in request.messages)
-    return price.cost(Usage(asked, answer * request.n)) + images * (price.image or 0.0)
+    return price.cost(Usage(question_tokens, answer * request.n)) + images * (price.image or 0.0)
 
 
 def _is_empty(reply: Reply) -> bool:
@@ -396,20 +396,20 @@ def _closed_error(error: FatalModelError) -> FatalModelError:
     return FatalModelError(error.what, where=error.where, fix=error.fix, http_status=error.http_status, closed=True)
 
 
-def _sum(one: Lost | None, other: Lost | None) -> Lost | None:
-    return one + other if one is not None and other is not None else one or other
+def _sum(first: Lost | None, second: Lost | None) -> Lost | None:
+    return first + second if first is not None and second is not None else first or second
 
 
 def _without_defaults(request: GenerateRequest, exclusive: Sequence[str]) -> tuple[GenerateRequest, bool]:
     """Return a request with at most one of the exclusive settings, if the others have their default (1)."""
-    given = [name for name in exclusive if request.settings.get(name) is not None]
-    kept = list(given)
-    for name in reversed(given):
-        if len(kept) > 1 and request.settings[name] == 1:
-            kept.remove(name)
-    if kept == given:
+    present = [name for name in exclusive if request.settings.get(name) is not None]
+    remaining = list(present)
+    for name in reversed(present):
+        if len(remaining) > 1 and request.settings[name] == 1:
+            remaining.remove(name)
+    if remaining == present:
         return request, False
-    settings = {name: value for name, value in request.settings.items() if name not in given or name in kept}
+    settings = {name: value for name, value in request.settings.items() if name not in present or name in remaining}
     return replace(request, settings=settings), True
 
 

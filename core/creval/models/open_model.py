@@ -82,15 +82,15 @@ def listed_price(spec: str, registry: Registry, options: ModelOptions, batch: bo
     """
     name, _ = _resolve(ModelSpec.parse(spec), registry, options)
     endpoint = ENDPOINTS.get(name.provider)
-    own = options.base_url or (endpoint is not None and (not endpoint.prices or find_key(endpoint.url_vars)))
-    table = None if own else price_table()
+    unlisted = options.base_url or (endpoint is not None and (not endpoint.prices or find_key(endpoint.url_vars)))
+    table = None if unlisted else price_table()
     return table.find(*_vendor(name), batch=batch) if table else None
 
 
 def provider_names(registry: Registry) -> list[str]:
     """Return the possible first parts of models' names, sorted: components and, with creval-litellm, its providers."""
-    own = registry.names("provider")
-    return sorted({*own, *(_priced_providers() if _FALLBACK in own else ())})
+    installed = registry.names("provider")
+    return sorted({*installed, *(_priced_providers() if _FALLBACK in installed else ())})
 
 
 def _priced_providers() -> frozenset[str]:
@@ -113,9 +113,9 @@ def _resolve(name: ModelSpec, registry: Registry, options: ModelOptions) -> tupl
             where="--model",
             fix=f"Write provider/model, for example openai/{name.text} or ollama_chat/{name.text}.",
         )
-    others = registry.find("provider", _FALLBACK)
-    if others is not None and name.provider in _priced_providers():
-        return ModelSpec(name.text, _FALLBACK, name.text), others
+    fallback = registry.find("provider", _FALLBACK)
+    if fallback is not None and name.provider in _priced_providers():
+        return ModelSpec(name.text, _FALLBACK, name.text), fallback
     absent = absent_distribution("provider", _FALLBACK)
     raise UnknownNameError(
         "model provider",

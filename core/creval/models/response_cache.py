@@ -32,7 +32,7 @@ class ResponseCache:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._pending: dict[str, Reply] = {}
-        self._wanted = threading.Condition()
+        self._changed = threading.Condition()
         self._closed = False
         self._failure: DataError | None = None
         try:
@@ -59,18 +59,18 @@ class ResponseCache:
     def put(self, key: str, reply: Reply) -> None:
         """Store a reply; it is written soon, at the latest when `close` returns."""
         self._raise_failure()
-        with self._wanted:
+        with self._changed:
             if self._closed:
                 raise DataError("the answer cache is closed", where=str(self._path))
             self._pending[key] = reply
             if len(self._pending) == 1:
-                self._wanted.notify()
+                self._changed.notify()
 
     def close(self) -> None:
         """Write pending replies and close. Raises DataError if that fails. Idempotent."""
-        with self._wanted:
+        with self._changed:
             already, self._closed = self._closed, True
-            self._wanted.notify()
+            self._changed.notify()
         self._writer.join()
         if not already:
             self._reader.close()
@@ -111,11 +111,11 @@ class ResponseCache:
         try:
             with closing(self._connect()) as connection:
                 while True:
-                    with self._wanted:
+                    with self._changed:
                         if not self._pending and not self._closed:
-                            self._wanted.wait()
+                            self._changed.wait()
                         if self._pending and not self._closed:
-                            self._wanted.wait(_BATCH_SECONDS)
+                            self._changed.wait(_BATCH_SECONDS)
                         batch = dict(self._pending)
                         if not batch and self._closed:
                             break
@@ -130,7 +130,7 @@ class ResponseCache:
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?)", rows)
         connection.execute("COMMIT")
-        with self._wanted:
+        with self._changed:
             for key in batch:
                 del self._pending[key]
 

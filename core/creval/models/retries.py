@@ -39,7 +39,7 @@ class RetryPolicy:
         if error.retry_after is not None:
             if error.retry_after <= 0:
                 return 0.0
-            return self.asked_pause(error) + self.random.uniform(0.0, self.base)
+            return self.requested_pause(error) + self.random.uniform(0.0, self.base)
         return self.random.uniform(0.0, min(self.cap, math.ldexp(self.base, min(retry - 1, _DOUBLINGS))))
 
     def probe_wait(self, probe: int) -> float:
@@ -47,7 +47,7 @@ class RetryPolicy:
         bound = min(self.cap, math.ldexp(self.base, min(probe - 1, _DOUBLINGS)))
         return self.random.uniform(bound / 2, bound)
 
-    def asked_pause(self, error: RetryableModelError) -> float:
+    def requested_pause(self, error: RetryableModelError) -> float:
         """Return the wait in seconds that the server asked for, capped; 0 if it asked for none."""
         return min(max(0.0, error.retry_after or 0.0), self.retry_after_cap)
 

@@ -81,9 +81,9 @@ class Mask:
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        kept = sorted({secret for secret in secrets if len(secret) >= _PIECE}, key=len, reverse=True)
-        self._forms = sorted({form for secret in kept for form in _forms(secret)}, key=len, reverse=True)
-        self._spaced = [(secret, re.compile(r"\s*".join(map(re.escape, secret)))) for secret in kept]
+        longest_first = sorted({secret for secret in secrets if len(secret) >= _PIECE}, key=len, reverse=True)
+        self._forms = sorted({form for secret in longest_first for form in _forms(secret)}, key=len, reverse=True)
+        self._spaced = [(secret, re.compile(r"\s*".join(map(re.escape, secret)))) for secret in longest_first]
 
     def __bool__(self) -> bool:
         return bool(self._forms)
@@ -119,10 +119,10 @@ def redact(text: str, keys: Iterable[str | None] = ()) -> str:
     Servers repeat keys in part ("sk-ab***yz is wrong"): a word with eight consecutive characters of a key, or with its
     start before a mask, is removed completely.
     """
-    given = {key for key in keys if key}
-    secrets = {key for key in (*given, *secret_variables().values()) if len(key) >= _PIECE}
+    known = {key for key in keys if key}
+    secrets = {key for key in (*known, *secret_variables().values()) if len(key) >= _PIECE}
     text = Mask(secrets).hide(text)
-    for short in given - secrets:
+    for short in known - secrets:
         text = re.sub(rf"(?<!\w){re.escape(short)}(?!\w)", _MASK, text)
     pieces = {s[i : i + _PIECE] for s in secrets for i in range(min(len(s), 500) - _PIECE + 1)}
     starts = tuple(secret[:4] for secret in secrets)
@@ -149,13 +149,13 @@ def masked_reply(reply: Reply, mask: Mask) -> Reply:
 def _masked(completion: Completion, mask: Mask) -> Completion:
     text = mask.hide(completion.text)
     reasoning, refusal = (
-        None if said is None else mask.hide(said) for said in (completion.reasoning, completion.refusal)
+        None if part is None else mask.hide(part) for part in (completion.reasoning, completion.refusal)
     )
     calls = tuple(
         replace(call, name=mask.hide(call.name), arguments=mask.hide(call.arguments)) for call in completion.tool_calls
     )
-    kept = (completion.text, completion.reasoning, completion.refusal, completion.tool_calls)
-    if (text, reasoning, refusal, calls) == kept:
+    original = (completion.text, completion.reasoning, completion.refusal, completion.tool_calls)
+    if (text, reasoning, refusal, calls) == original:
         return completion
     # The tokens would reveal what is hidden in the text.
     tokens = completion.logprobs if text == completion.text else None

@@ -11,7 +11,7 @@ from creval.models.providers.chat_provider import ChatProvider, parse_body
 from creval.models.providers.chat_reply import paid_for
 from creval.models.providers.chat_request import BARE
 from creval.models.providers.endpoints import ENDPOINTS, Endpoint, is_hosted
-from creval.models.providers.failures import error_of, explain, failure_in, with_sent
+from creval.models.providers.failures import error_of, explain, failure_in, with_request_settings
 from creval.scoring.clusters import Clusters, Floats, as_clusters
 from creval.scoring.ratio import Mean
 from creval.types.messages import Lost

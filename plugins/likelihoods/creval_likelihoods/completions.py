@@ -27,7 +27,7 @@ from creval.plugin.completions import (
     is_hosted,
     paid_for,
     parse_body,
-    with_sent,
+    with_request_settings,
 )
 from creval.plugin.likelihoods import LoglikelihoodCall
 from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, RetryableModelError
@@ -152,7 +152,9 @@ class CompletionsProvider(ChatProvider):
         status, headers, data = await self.call("POST", _PATH, body=json.dumps(asked).encode(), headers=_JSON)
         where = self.caller.where
         if status != 200:
-            error = explain(with_sent(error_of(status, data.decode("utf-8", "replace"), headers), call), self.caller)
+            error = explain(
+                with_request_settings(error_of(status, data.decode("utf-8", "replace"), headers), call), self.caller
+            )
             if isinstance(error, FatalModelError) and status in (404, 405, 501):
                 error.fix = f"Log-likelihoods are requested at {_PATH}. Check the model's name. {_SERVERS}"
             elif isinstance(error, FatalModelError) and status in (400, 422) and _is_about_echo(error.what):
@@ -163,7 +165,7 @@ class CompletionsProvider(ChatProvider):
         except (ValueError, RecursionError):
             raise RetryableModelError("the reply is not JSON", where=where) from None
         if isinstance(body, dict) and body.get("error"):
-            raise explain(with_sent(failure_in(body["error"], None), call), self.caller)
+            raise explain(with_request_settings(failure_in(body["error"], None), call), self.caller)
         choices = body.get("choices") if isinstance(body, dict) else None
         if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
             raise RetryableModelError("the reply has no choices", where=where)

@@ -20,7 +20,6 @@ from creval.plugin.clients import (
     Failure,
     MalformedReplyError,
     address_secrets,
-    asked_wait,
     chat_message,
     chat_tools,
     check_chat,
@@ -34,9 +33,10 @@ from creval.plugin.clients import (
     paid_for,
     read_reply,
     redact,
+    requested_wait,
     secret_variables,
     shown_address,
-    with_sent,
+    with_request_settings,
 )
 from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits, RetryableModelError
 
@@ -226,7 +226,7 @@ class LitellmProvider:
     def _failed(self, error: Exception, request: GenerateRequest) -> Reply:
         """Judge one of litellm's exceptions by its status, like a server's response."""
         try:
-            return self.refused(with_sent(self._failure(error), request), type(error).__name__)
+            return self.refused(with_request_settings(self._failure(error), request), type(error).__name__)
         except ModelError as judged:
             raise judged from None
 
@@ -272,7 +272,7 @@ def _failure(error: Exception, status: int | None) -> Failure:
         " ".join(message.split()),
         code=f"{getattr(error, 'code', '') or ''} {type(error).__name__}".lower(),
         param=str(getattr(error, "param", "") or ""),
-        wait=asked_wait(headers, message, time(), status == 429),
+        wait=requested_wait(headers, message, time(), status == 429),
     )
 
 

@@ -76,13 +76,13 @@ _LONGEST_READ = 500  # with the white space around it
 _BROKEN = frozenset({"error", ABSENT})
 
 
-def finish_reason(said: Any, native: Any = None) -> tuple[str, bool]:
+def finish_reason(reported: Any, native: Any = None) -> tuple[str, bool]:
     """Return the outcome of a server's finish reason, and whether one of its words is unknown.
 
     `native` is the word of the server behind a router or library, which may be more precise: the worse of the two
     counts. An unknown word stays unchanged.
     """
-    first, second = _word(said), _word(native)
+    first, second = _word(reported), _word(native)
     outcome, behind = _outcome(first), _outcome(second)
     if second == "" or behind == ABSENT:
         return outcome or first, outcome is None
@@ -99,9 +99,11 @@ def with_known_finish_reasons(reply: Reply) -> Reply:
     """Return a reply with outcomes as finish reasons; a reply with an unknown word is flagged."""
     if all(completion.finish_reason in _BY_OUTCOME for completion in reply.completions):
         return reply
-    read = [finish_reason(completion.finish_reason) for completion in reply.completions]
-    completions = tuple(replace(c, finish_reason=word) for c, (word, _) in zip(reply.completions, read, strict=True))
-    new = (UNKNOWN_FINISH_REASON,) if any(strange for _, strange in read) else ()
+    outcomes = [finish_reason(completion.finish_reason) for completion in reply.completions]
+    completions = tuple(
+        replace(c, finish_reason=word) for c, (word, _) in zip(reply.completions, outcomes, strict=True)
+    )
+    new = (UNKNOWN_FINISH_REASON,) if any(strange for _, strange in outcomes) else ()
     return replace(reply, completions=completions, flags=tuple(dict.fromkeys((*reply.flags, *new))))
 
 
@@ -113,23 +115,23 @@ def broken_off(reply: Reply, where: str, remote: bool = True) -> ModelError | No
     broken = next((c.finish_reason for c in reply.completions if c.finish_reason in _BROKEN), None)
     if broken is None or (broken == ABSENT and not remote):
         return None
-    said = "without a finish reason" if broken == ABSENT else f"with the finish reason {broken!r}"
-    what = f"the answer broke off {said}"
+    manner = "without a finish reason" if broken == ABSENT else f"with the finish reason {broken!r}"
+    what = f"the answer broke off {manner}"
     fault = RetryableModelError(what, where=where) if remote else FatalModelError(what, where=where)
     fault.lost = Lost(1, reply.usage, reply.cost)
     return fault
 
 
-def _word(said: Any) -> str:
+def _word(reason: Any) -> str:
     """Return a finish reason in lower case with underscores; SGLang sends an object with its type."""
-    if isinstance(said, dict):
-        said = said.get("type")
-    return _plain_reason(said[:_LONGEST_READ]) if isinstance(said, str) else ""
+    if isinstance(reason, dict):
+        reason = reason.get("type")
+    return _plain_reason(reason[:_LONGEST_READ]) if isinstance(reason, str) else ""
 
 
 @functools.lru_cache(maxsize=256)
-def _plain_reason(said: str) -> str:
-    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said.strip()[:_LONGEST_WORD])
+def _plain_reason(reason: str) -> str:
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", reason.strip()[:_LONGEST_WORD])
     text = re.sub(r"[\s_-]+", "_", text.encode("utf-8", "replace").decode()).lower()
     return re.sub(r"^(?:finish|stop)_reason[_.]", "", text) if text != "finish_reason_unspecified" else text
 

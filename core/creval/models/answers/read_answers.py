@@ -145,14 +145,14 @@ def without_template_tokens(completion: Completion, prompts: Iterable[str]) -> t
     if not any(sign in text for sign in _SIGNS) or not any(hint in text for hint in _HINTS):
         return completion, ()
     spans = _spans(text, prompts)
-    kept = "".join(text[start:end] for start, end in spans)
-    if kept == text:
+    cleaned = "".join(text[start:end] for start, end in spans)
+    if cleaned == text:
         return completion, ()
     tokens, dropped = kept_tokens(completion.logprobs, text, spans)
-    if dropped and "".join(token.token for token in completion.logprobs or ()) == kept:
+    if dropped and "".join(token.token for token in completion.logprobs or ()) == cleaned:
         tokens, dropped = completion.logprobs, False
     raw = text if completion.raw is None else completion.raw
-    changed = replace(completion, text=kept, logprobs=tokens, raw=raw)
+    changed = replace(completion, text=cleaned, logprobs=tokens, raw=raw)
     return changed, (TEMPLATE_TOKENS, *((LOGPROBS_DROPPED,) if dropped else ()))
 
 
@@ -185,8 +185,8 @@ def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         spans = spans[:-1]
     if not spans:
         return []
-    (start, end), rest = spans[0], spans[1:]
-    spans = [(end - len(text[start:end].lstrip()), end), *rest]
+    (start, end), following = spans[0], spans[1:]
+    spans = [(end - len(text[start:end].lstrip()), end), *following]
     start, end = spans[-1]
     return [*spans[:-1], (start, start + len(text[start:end].rstrip()))]
 
@@ -195,13 +195,13 @@ class _TaskTokens:
     """Finds tokens that belong to the task: they are in the prompts, or close what the answer opens."""
 
     def __init__(self, text: str, prompts: Iterable[str]) -> None:
-        self._opened = "<s>" in text
+        self._has_opening = "<s>" in text
         self._prompts = prompts
         self._joined: str | None = None
 
     def holds(self, token: str) -> bool:
         """Whether the token belongs to the task."""
-        if token.strip() == "</s>" and self._opened:
+        if token.strip() == "</s>" and self._has_opening:
             return True
         if self._joined is None:
             self._joined = "\n".join(self._prompts)
@@ -233,16 +233,16 @@ def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
     """
     flags = list(reply.flags)
     completions = tuple(reply.completions)
-    if any(storable(each.text) != each.text for each in completions):  # of a provider that is not a server
-        completions = tuple(replace(each, text=storable(each.text)) for each in completions)
+    if any(storable(c.text) != c.text for c in completions):  # of a provider that is not a server
+        completions = tuple(replace(c, text=storable(c.text)) for c in completions)
         reply = replace(reply, completions=completions)
     limit = _limit(request)
     if limit is not None and request.n == 1 and len(completions) == 1 and completions[0].finish_reason == "stop":
-        said = reply.usage.output_tokens - reply.usage.reasoning_tokens
-        if said == limit:
+        answer_tokens = reply.usage.output_tokens - reply.usage.reasoning_tokens
+        if answer_tokens == limit:
             completions = (replace(completions[0], finish_reason="length"),)
             flags.append(AT_LIMIT)
-        elif said > limit:
+        elif answer_tokens > limit:
             flags.append(OVER_LIMIT)
     if _prompt_is_cut(reply.usage, request):
         flags.append(CUT_PROMPT)
@@ -258,16 +258,16 @@ def _thoughtless(
 ) -> tuple[Completion, ...]:
     if request.keep_reasoning:  # in a replay it may have been removed when it was recorded
         return tuple(c if c.raw is None else replace(c, text=c.raw, raw=None) for c in completions)
-    own: frozenset[str] | None = None
+    task_tags: frozenset[str] | None = None
     changed = []
     for completion in completions:
-        read, found = without_thinking(completion, request.own_tags)
-        if found:
-            if own is None:  # searched late: almost no answer has such tags
-                own = request.own_tags | tags_in(m.text for m in request.messages if m.role != "assistant")
-            read, found = without_thinking(completion, own)
-        changed.append(read)
-        flags += found
+        cleaned, new_flags = without_thinking(completion, request.own_tags)
+        if new_flags:
+            if task_tags is None:  # searched late: almost no answer has such tags
+                task_tags = request.own_tags | tags_in(m.text for m in request.messages if m.role != "assistant")
+            cleaned, new_flags = without_thinking(completion, task_tags)
+        changed.append(cleaned)
+        flags += new_flags
     return tuple(changed)
 
 
@@ -277,16 +277,16 @@ def _without_tokens(
     changed = []
     for completion in completions:
         prompts = (message.text for message in request.messages if message.role != "assistant")
-        read, found = without_template_tokens(completion, prompts)
-        changed.append(read)
-        flags += found
+        cleaned, new_flags = without_template_tokens(completion, prompts)
+        changed.append(cleaned)
+        flags += new_flags
     return tuple(changed)
 
 
 def _limit(request: GenerateRequest) -> int | None:
     """Return the limit of the answer's tokens that was sent; None without one, or if it is too low to be conclusive."""
-    sent = [request.settings[name] for name in LIMITS if isinstance(request.settings.get(name), int)]
-    return sent[0] if sent and sent[0] >= _LEAST_LIMIT else None
+    limits = [request.settings[name] for name in LIMITS if isinstance(request.settings.get(name), int)]
+    return limits[0] if limits and limits[0] >= _LEAST_LIMIT else None
 
 
 def _prompt_is_cut(usage: Usage, request: GenerateRequest) -> bool:

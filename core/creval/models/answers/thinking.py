@@ -37,12 +37,12 @@ def kept_tokens(
         inside[start:end] = b"\x01" * (end - start)
     for token in tokens:
         end = position + len(token.token)
-        said = [inside[place] for place in range(position, end) if not text[place].isspace()]
-        if said and all(said):
+        covered = [inside[place] for place in range(position, end) if not text[place].isspace()]
+        if covered and all(covered):
             kept.append(token)
-        elif any(said):
+        elif any(covered):
             return None, True
-        elif not said and any(inside[position:end]):
+        elif not covered and any(inside[position:end]):
             kept.append(token)
         position = end
     return tuple(kept), False
@@ -148,10 +148,10 @@ class _Split:
 
 def tags_in(texts: Iterable[str]) -> frozenset[str]:
     """Return the thinking tags in these texts (prompts), which belong to the task."""
-    found: set[str] = set()
+    tags: set[str] = set()
     for text in texts:
-        found.update(_FAMILIES[mark.family] for mark in _marks(text) if mark.family >= 0)
-    return frozenset(found)
+        tags.update(_FAMILIES[mark.family] for mark in _marks(text) if mark.family >= 0)
+    return frozenset(tags)
 
 
 def tags_in_parameters(parameters: Any, name: str = "") -> frozenset[str]:
@@ -205,15 +205,15 @@ def _may_think(text: str) -> bool:
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    for found in _pattern().finditer(text):
-        group = found.lastgroup or ""
+    for match in _pattern().finditer(text):
+        group = match.lastgroup or ""
         if group == "name":
-            family, opens = _FAMILIES.index(found["name"].lower()), found["slash"] is None
+            family, opens = _FAMILIES.index(match["name"].lower()), match["slash"] is None
         elif group == "end":
             family, opens = -1, False
         else:
             family, opens = len(_NAMES) + int(group[1:]), group[0] == "o"
-        yield _Mark(family, opens, found.start(), found.end())
+        yield _Mark(family, opens, match.start(), match.end())
 
 
 def _split(text: str, own_tags: frozenset[str]) -> _Split | None:
@@ -273,17 +273,17 @@ class _Fences:
         self._text = text
         self._cursor = 0
         self._span = (-1, -1)
-        self._none_left = not ("```" in text or "~~~" in text)
+        self._exhausted = not ("```" in text or "~~~" in text)
 
     def cover(self, place: int, start: int) -> bool:
         """Whether `place` is in a closed fence that opens at or after `start`. Places must not decrease."""
         self._cursor = max(self._cursor, start)
-        while not self._none_left:
+        while not self._exhausted:
             if self._span[0] <= place < self._span[1]:
                 return self._span[0] >= start
             opening = _FENCE.search(self._text, self._cursor)
             if opening is None:
-                self._none_left = True
+                self._exhausted = True
                 return False
             self._cursor = opening.start()
             if self._cursor > place:
@@ -299,26 +299,26 @@ class _Fences:
             elif line[1].startswith(opening[1]):
                 self._span, self._cursor = (opening.start(), line.end()), line.end()
                 return
-        self._none_left = True
+        self._exhausted = True
 
 
 def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the spans that are not empty, without servers' wrappers around the answer and leading white space."""
-    kept: list[tuple[int, int]] = []
+    trimmed: list[tuple[int, int]] = []
     for start, end in spans:
-        said = text[start:end]
+        answer = text[start:end]
         for _ in range(_MOST_WRAPS):
-            said = _unwrapped(said)
-        if not kept:
-            said = said.lstrip()
-        if said:
-            first = text.index(said, start)
-            kept.append((first, first + len(said)))
-    return kept
+            answer = _unwrapped(answer)
+        if not trimmed:
+            answer = answer.lstrip()
+        if answer:
+            first = text.index(answer, start)
+            trimmed.append((first, first + len(answer)))
+    return trimmed
 
 
-def _unwrapped(said: str) -> str:
-    bare = said.strip()
+def _unwrapped(answer: str) -> str:
+    bare = answer.strip()
     before = next((wrap for wrap in _BEFORE if bare.startswith(wrap)), "")
     after = next((wrap for wrap in _AFTER if bare.endswith(wrap)), "")
-    return bare.removeprefix(before).removesuffix(after) if before or after else said
+    return bare.removeprefix(before).removesuffix(after) if before or after else answer

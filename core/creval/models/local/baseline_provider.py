@@ -115,7 +115,7 @@ class BaselineProvider:
     def __init__(self, name: str, find: BaselineFinder) -> None:
         self._name = name
         self._find = find
-        self._found: dict[str, tuple[Baseline, Context]] = {}
+        self._baselines: dict[str, tuple[Baseline, Context]] = {}
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the baseline's answer.
@@ -125,27 +125,27 @@ class BaselineProvider:
         """
         answerer, context = self._baseline(request.origin.key.task)
         turns = [self._turn(request, context, index) for index in range(request.n)]
-        said = [await self._reply(answerer, turn, request.origin.role) for turn in turns]
-        return Reply(tuple(said), model=f"baseline/{self._name}", cost=0.0)
+        completions = [await self._reply(answerer, turn, request.origin.role) for turn in turns]
+        return Reply(tuple(completions), model=f"baseline/{self._name}", cost=0.0)
 
     async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
         """Return the likelihoods of a baseline that is certain of its answer. Raises as `generate` does."""
         answerer, context = self._baseline(call.origin.key.task)
         turn = replace(self._turn(call, context, 0), requests=call.requests)
-        said = await self._reply(answerer, turn, call.origin.role)
-        return replace(certain(call, said.text), model=f"baseline/{self._name}")
+        answer = await self._reply(answerer, turn, call.origin.role)
+        return replace(certain(call, answer.text), model=f"baseline/{self._name}")
 
     async def close(self) -> None:
         """Do nothing: nothing is open."""
 
     async def _reply(self, answerer: Baseline, turn: Turn, role: str) -> Completion:
         try:
-            said = await asyncio.to_thread(answerer.reply, turn)
-            if isinstance(said, Completion):
-                return said
-            if not isinstance(said, str):
-                raise TypeError(f"it returned a {type(said).__name__}, not a text ({source_of(answerer.reply)})")
-            return Completion(said)
+            answer = await asyncio.to_thread(answerer.reply, turn)
+            if isinstance(answer, Completion):
+                return answer
+            if not isinstance(answer, str):
+                raise TypeError(f"it returned a {type(answer).__name__}, not a text ({source_of(answerer.reply)})")
+            return Completion(answer)
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
@@ -163,15 +163,15 @@ class BaselineProvider:
             ) from error
 
     def _baseline(self, task: str) -> tuple[Baseline, Context]:
-        if task not in self._found:
+        if task not in self._baselines:
             try:
-                self._found[task] = self._find(task, self._name)
+                self._baselines[task] = self._find(task, self._name)
             except KeyError:
                 raise UsageError(
                     f"the task {task!r} has no {self._name} baseline",
                     fix=f"Leave the task out, or name one in its YAML:  baselines: {{{self._name}: <component>}}",
                 ) from None
-        return self._found[task]
+        return self._baselines[task]
 
     def _turn(self, request: GenerateRequest, context: Context, index: int) -> Turn:
         origin = request.origin

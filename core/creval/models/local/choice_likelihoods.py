@@ -14,25 +14,25 @@ _BYTE = -math.log(256)
 """The log-probability of a byte if all are equally probable."""
 
 
-def certain(call: LoglikelihoodCall, said: str) -> Reply:
+def certain(call: LoglikelihoodCall, answer: str) -> Reply:
     """Return the likelihoods of a model that is certain of one text, and knows nothing about the others.
 
-    `said` is the label of that text, the text itself, or its index from 0. Its log-likelihood is 0; for other texts all
-    bytes are equally probable. Raises FatalModelError if it is none of several texts.
+    `answer` is the label of that text, the text itself, or its index from 0. Its log-likelihood is 0; for other texts
+    all bytes are equally probable. Raises FatalModelError if it is none of several texts.
     """
-    place = _meant(call, said.strip())
+    place = _meant(call, answer.strip())
     if place is None and call.output == "loglikelihood":
-        labels = ", ".join(each.label or repr(each.continuation) for each in call.requests)
-        raise FatalModelError(f"the answer {said[:60]!r} is none of the given texts", fix=f"These are: {labels}.")
-    return Reply(tuple(_completion(each, number == place) for number, each in enumerate(call.requests)), cost=0.0)
+        labels = ", ".join(item.label or repr(item.continuation) for item in call.requests)
+        raise FatalModelError(f"the answer {answer[:60]!r} is none of the given texts", fix=f"These are: {labels}.")
+    return Reply(tuple(_completion(item, number == place) for number, item in enumerate(call.requests)), cost=0.0)
 
 
-def _meant(call: LoglikelihoodCall, said: str) -> int | None:
-    labels = [each.label for each in call.requests]
-    texts = [each.continuation.strip() for each in call.requests]
+def _meant(call: LoglikelihoodCall, answer: str) -> int | None:
+    labels = [item.label for item in call.requests]
+    texts = [item.continuation.strip() for item in call.requests]
     for known in (labels, texts, [str(place) for place in range(len(labels))]):
-        if said in known:
-            return known.index(said)
+        if answer in known:
+            return known.index(answer)
     return None
 
 

@@ -74,11 +74,11 @@ class AnswerIndex:
 
     def find(self, key: tuple[Any, ...]) -> Iterator[AnswerPlace]:
         """Yield the lines that may match."""
-        wanted = hash(key)
-        return self._from(bisect_left(self._hashes, wanted), wanted)
+        target = hash(key)
+        return self._from(bisect_left(self._hashes, target), target)
 
-    def _from(self, place: int, wanted: int) -> Iterator[AnswerPlace]:
-        while place < len(self._hashes) and self._hashes[place] == wanted:
+    def _from(self, place: int, target: int) -> Iterator[AnswerPlace]:
+        while place < len(self._hashes) and self._hashes[place] == target:
             yield AnswerPlace(self._files[place], self._starts[place])
             place += 1
 
@@ -103,15 +103,15 @@ class Replay:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._places = AnswerIndex()
-        self._asked: dict[bytes, tuple[BinaryIO, int]] = {}
+        self._ledger_places: dict[bytes, tuple[BinaryIO, int]] = {}
         self._files: list[BinaryIO] = []
         self._paths: dict[int, Path] = {}
         self._ready = False
         with self._reading():
             for file in _files(path):
-                self._opened(file).close()  # a missing one is reported at once
+                self._open_recorded(file).close()  # a missing one is reported at once
 
-    def _opened(self, file: Path) -> BinaryIO:
+    def _open_recorded(self, file: Path) -> BinaryIO:
         """Open a regular file; in a run folder links are not followed. Raises RunError, OSError."""
         return os.fdopen(open_plain(file if self._path.is_dir() else file.resolve()), "rb")
 
@@ -122,7 +122,7 @@ class Replay:
         self._ready = True
         with self._reading():
             for file in sorted((self._path / "calls").glob("*.jsonl")):
-                self._files.append(self._opened(file))
+                self._files.append(self._open_recorded(file))
                 self._index_calls(self._files[-1], file)
             for file in _files(self._path):
                 self._index(file)
@@ -148,12 +148,12 @@ class Replay:
         """Return the recorded reply."""
         self.prepare()
         origin = request.origin
-        if self._asked:
-            messages = [each.to_json() for each in request.messages]
-            asked = self._asked.get(_question(origin.role, messages, _draw(origin)))
-            if asked is not None:
-                asked[0].seek(asked[1])
-                return self._recorded(json.loads(asked[0].readline())["reply"], request)
+        if self._ledger_places:
+            messages = [message.to_json() for message in request.messages]
+            ledger_place = self._ledger_places.get(_question(origin.role, messages, _draw(origin)))
+            if ledger_place is not None:
+                ledger_place[0].seek(ledger_place[1])
+                return self._recorded(json.loads(ledger_place[0].readline())["reply"], request)
         key = (origin.key, origin.role)
         lines = (json.loads(self._read_line(place)) for place in self._places.find(key))
         line = next((line for line in lines if key in _answered(line)), None)
@@ -174,7 +174,7 @@ class Replay:
         """Release the index; it is built again if another answer is requested."""
         self._shut()
         self._ready, self._places = False, AnswerIndex()
-        self._asked, self._files, self._paths = {}, [], {}
+        self._ledger_places, self._files, self._paths = {}, [], {}
 
     async def close(self) -> None:
         """Close the files."""
@@ -190,30 +190,30 @@ class Replay:
         return file.readline()
 
     def _index(self, path: Path) -> None:
-        file = self._opened(path)
+        file = self._open_recorded(path)
         self._files.append(file)
         self._paths[len(self._files) - 1] = path
-        offset, number, own = 0, 0, len(self._files) - 1
+        offset, number, file_number = 0, 0, len(self._files) - 1
         while text := file.readline(_LONGEST_LINE):
             number += 1
             if len(text) == _LONGEST_LINE:
                 raise DataError(f"a line is longer than {_LONGEST_LINE:,} bytes", where=f"{path}:{number}")
             if text.strip():
                 for key in self._keys(text, f"{path}:{number}"):
-                    self._places.add(key, AnswerPlace(own, offset))
+                    self._places.add(key, AnswerPlace(file_number, offset))
             offset += len(text)
 
     def _check_twice(self) -> None:
         """Raise DataError, with the position of the later line, if two lines answer the same."""
-        found = []
+        repeated = []
         for places in self._places.colliding():
             known: set[tuple[SampleKey, str]] = set()
             for place in places:
                 keys = set(_answered(json.loads(self._read_line(place))))
-                found += [(place, key) for key in keys & known]
+                repeated += [(place, key) for key in keys & known]
                 known |= keys
-        if found:
-            place, key = min(found)
+        if repeated:
+            place, key = min(repeated)
             file = self._files[place.file]
             file.seek(0)
             number = file.read(place.start).count(b"\n") + 1
@@ -232,10 +232,10 @@ class Replay:
             try:
                 line = parse_json(text.decode("utf-8", "surrogatepass"))
                 if "unreadable" in line:
-                    self._asked.pop(keys.get(line["key"], b""), None)
+                    self._ledger_places.pop(keys.get(line["key"], b""), None)
                 elif "reply" in line and line["asked"]["step"] != "generation":  # the samples have those
                     keys[line["key"]] = _question(line["role"], line["messages"], line["draw"])
-                    self._asked[keys[line["key"]]] = (file, offset)
+                    self._ledger_places[keys[line["key"]]] = (file, offset)
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 if text.endswith(b"\n"):  # else a kill left it torn
                     raise DataError(f"the line is not a recorded call ({error})", where=f"{path}:{number}") from error
@@ -259,33 +259,33 @@ class Replay:
             ) from error
 
     def _from_answers(self, answers: list[Any], request: GenerateRequest) -> Reply:
-        call, wanted = request.origin.call, request.n
-        if wanted > 1 and call == 0 and len(answers) >= wanted and not any(isinstance(a, list) for a in answers):
-            return self._written_reply(answers[:wanted], request)
+        call, count = request.origin.call, request.n
+        if count > 1 and call == 0 and len(answers) >= count and not any(isinstance(a, list) for a in answers):
+            return self._written_reply(answers[:count], request)
         if call >= len(answers):
             raise self._missing_answer(request, f"{counted(len(answers), 'answers')}, and this is call {call + 1}")
         answer = answers[call]
-        said = answer if isinstance(answer, list) else [answer]
-        if len(said) < wanted:
-            raise self._missing_answer(request, f"{len(said)} completions instead of {wanted}")
-        return self._written_reply(said[:wanted], request)
+        completions = answer if isinstance(answer, list) else [answer]
+        if len(completions) < count:
+            raise self._missing_answer(request, f"{len(completions)} completions instead of {count}")
+        return self._written_reply(completions[:count], request)
 
-    def _written_reply(self, said: list[Any], request: GenerateRequest) -> Reply:
+    def _written_reply(self, completions: list[Any], request: GenerateRequest) -> Reply:
         """Return a reply from completions as written: texts or objects."""
-        whole = [{"text": each} if isinstance(each, str) else each for each in said]
-        whole = [{"text": "", **each} if isinstance(each, dict) and each.get("tool_calls") else each for each in whole]
-        if not all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in whole):
+        items = [{"text": item} if isinstance(item, str) else item for item in completions]
+        items = [{"text": "", **item} if isinstance(item, dict) and item.get("tool_calls") else item for item in items]
+        if not all(isinstance(item, dict) and isinstance(item.get("text"), str) for item in items):
             raise self._missing_answer(request, "an answer that is not a text")
-        reply = self._recorded({"completions": whole, "usage": {}, "cost": 0.0}, request)
+        reply = self._recorded({"completions": items, "usage": {}, "cost": 0.0}, request)
         return replace(reply, model=self._path.name)
 
     def _from_calls(self, calls: list[Mapping[str, Any]], request: GenerateRequest) -> Reply:
-        own = [call for call in calls if call.get("role") == request.origin.role]
-        if request.origin.call >= len(own):
+        role_calls = [call for call in calls if call.get("role") == request.origin.role]
+        if request.origin.call >= len(role_calls):
             raise self._missing_answer(
-                request, f"{counted(len(own), 'calls')}, and this is call {request.origin.call + 1}"
+                request, f"{counted(len(role_calls), 'calls')}, and this is call {request.origin.call + 1}"
             )
-        recorded = own[request.origin.call]
+        recorded = role_calls[request.origin.call]
         if recorded.get("reply") is None:
             raise self._missing_answer(request, f"a call that failed ({recorded.get('error')})")
         return self._recorded(recorded["reply"], request)
@@ -299,9 +299,9 @@ class Replay:
             raise self._missing_answer(request, f"{len(reply.completions)} completions instead of {request.n}")
         return reply
 
-    def _missing_answer(self, request: GenerateRequest, found: str) -> FatalModelError:
+    def _missing_answer(self, request: GenerateRequest, content: str) -> FatalModelError:
         return FatalModelError(
-            f"no recorded answer for {_named(request.origin.key, request.origin.role)}: the file has {found}",
+            f"no recorded answer for {_named(request.origin.key, request.origin.role)}: the file has {content}",
             where=str(self._path),
             fix="Add the answer to the file, or run the samples that it has.",
         )
@@ -326,14 +326,14 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     folder = path / "samples" if (path / "samples").is_dir() else path
-    found = sorted(folder.glob("*.jsonl"))
-    if not found:
+    files = sorted(folder.glob("*.jsonl"))
+    if not files:
         raise DataError(
             "the folder has no recorded samples",
             where=str(path),
             fix="Name a run folder, or a JSONL file of answers.",
         )
-    return found
+    return files
 
 
 def _draw(origin: Origin) -> int:
@@ -342,8 +342,8 @@ def _draw(origin: Origin) -> int:
 
 
 def _question(role: str, messages: Any, draw: int) -> bytes:
-    said = [[each["role"], each.get("digest") or content_digest(each["content"])] for each in messages]
-    text = json.dumps([role, said, draw])
+    contents = [[message["role"], message.get("digest") or content_digest(message["content"])] for message in messages]
+    text = json.dumps([role, contents, draw])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 

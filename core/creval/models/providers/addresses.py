@@ -36,7 +36,7 @@ def shown_address(address: str) -> str:
 
 def shown_addresses(text: str) -> str:
     """Return a text, such as a command line, with every address in it replaced by `shown_address`."""
-    return _ADDRESS.sub(lambda found: shown_address(found.group()), text)
+    return _ADDRESS.sub(lambda match: shown_address(match.group()), text)
 
 
 def address_secrets(address: str | None) -> list[str]:
@@ -70,5 +70,5 @@ def _masked_parameter(part: str) -> str:
 
 
 def _values(part: str) -> list[str]:
-    written = part.partition("=")[2] or part
-    return [written, unquote(written), *(value for _, value in parse_qsl(part))]
+    value_text = part.partition("=")[2] or part
+    return [value_text, unquote(value_text), *(value for _, value in parse_qsl(part))]

@@ -28,7 +28,7 @@ from creval.models.providers.failures import (
     explain,
     failure_in,
     plain_text,
-    with_sent,
+    with_request_settings,
 )
 from creval.models.secrets import redact
 from creval.types.messages import Completion, GenerateRequest, Reply
@@ -51,13 +51,13 @@ def parse_body(content_type: str, data: bytes) -> Any:
     if is_stream(content_type, data):
         return whole_body(data)
     try:
-        found = quick_loads(data)
-        return json.loads(data) if found is None else found
+        body = quick_loads(data)
+        return json.loads(data) if body is None else body
     except ValueError:
         lines = data.decode("utf-8", "replace").strip().split("\n")
         if len(lines) < 2 or not all(line.startswith("{") for line in lines if line.strip()):
             raise
-        return _put_together(line for line in lines if line.strip())
+        return _joined_body(line for line in lines if line.strip())
 
 
 def is_stream(content_type: str, data: bytes) -> bool:
@@ -70,10 +70,10 @@ def whole_body(data: bytes) -> dict[str, Any]:
 
     An interrupted stream has choices without a finish reason; an error among the events becomes the body's error.
     """
-    return _put_together(_events(data.decode("utf-8-sig", "replace")))
+    return _joined_body(_events(data.decode("utf-8-sig", "replace")))
 
 
-def _put_together(events: Iterator[str]) -> dict[str, Any]:
+def _joined_body(events: Iterator[str]) -> dict[str, Any]:
     body: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     for text in events:
@@ -135,8 +135,8 @@ def _joined_calls(pieces: list[Any]) -> list[Any]:
         function, delta = call["function"], piece.get("function")
         for name, value in (delta if isinstance(delta, dict) else {}).items():
             known = function.get(name)
-            both = name == "arguments" and isinstance(known, str) and isinstance(value, str)
-            function[name] = known + value if both else value or known
+            joins = name == "arguments" and isinstance(known, str) and isinstance(value, str)
+            function[name] = known + value if joins else value or known
     return list(calls.values())
 
 
@@ -144,9 +144,9 @@ def _add(choices: dict[int, dict[str, Any]], part: dict[str, Any]) -> None:
     index = part.get("index")
     index = index if isinstance(index, int) else 0
     choice = choices.setdefault(index, {"index": index, "message": {}, "finish_reason": None})
-    delta, whole = part.get("delta"), part.get("message")
-    if isinstance(whole, dict) and whole.get("content"):  # the whole content, also after pieces of it
-        choice["message"] = dict(whole)
+    delta, message = part.get("delta"), part.get("message")
+    if isinstance(message, dict) and message.get("content"):  # the whole content, also after pieces of it
+        choice["message"] = dict(message)
     elif isinstance(delta, dict):
         _add_delta(choice["message"], delta)
     for name in ("finish_reason", "native_finish_reason"):
@@ -263,16 +263,16 @@ class ChatProvider:
         """Return the caller, for the wording of errors."""
         return self._caller
 
-    async def call(self, method: str, path: str, **given: Any) -> HttpReply:
+    async def call(self, method: str, path: str, **parts: Any) -> HttpReply:
         """Make an HTTP call below the base URL or to a full address. Raises ModelError if no complete answer arrived.
 
-        `given` are the other fields of HttpCall.
+        `parts` are the other fields of HttpCall.
         """
         from creval.models.providers.http_client import HttpCall
 
         client = self._client or self._open()
         url = path if "://" in path else self._address.address(path)
-        return await client.send(HttpCall(method, url, **given))
+        return await client.send(HttpCall(method, url, **parts))
 
     def _open(self) -> HttpClient:
         """Create the client; within the event loop, so not before the first call."""
@@ -301,8 +301,8 @@ class ChatProvider:
         try:
             if error is not None:
                 reply = self.refused(failure_in(error, None), request)
-                paid = paid_for(body)
-                return replace(reply, usage=paid.usage, cost=paid.cost) if paid else reply
+                lost = paid_for(body)
+                return replace(reply, usage=lost.usage, cost=lost.cost) if lost else reply
             return read_reply(body, latency, 0.0 if self.traits.free else None, request)
         except (MalformedReplyError, RecursionError) as problem:
             fault = RetryableModelError(str(problem), where=self._caller.where)
@@ -330,7 +330,7 @@ class ChatProvider:
         if declined(failure):
             words = redact(failure.message, self._caller.keys)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),), cost=None)
-        raise explain(with_sent(failure, request), self._caller)
+        raise explain(with_request_settings(failure, request), self._caller)
 
 
 def _error_within(body: Any) -> Any:

@@ -59,41 +59,41 @@ def read_content(content: Any) -> Content | None:
     Only parts of the types `text` and `output_text`, and parts without a type, join the answer. Reasoning is added to
     the reasoning, a refusal to the refusals; tool calls are dropped; every other part is left out and noted.
     """
-    found = Content()
+    result = Content()
     if content is None:
-        return found
+        return result
     if isinstance(content, str):
-        found.texts.append(content)
-        return found
+        result.texts.append(content)
+        return result
     parts = [content] if isinstance(content, Mapping) else content
     if not isinstance(parts, list):
         return None
     for part in parts:
         if isinstance(part, str):
-            found.texts.append(part)
+            result.texts.append(part)
         elif isinstance(part, Mapping):
-            _read_part(part, found)
+            _read_part(part, result)
         elif part is not None:
-            found.strange = True
-    return found
+            result.strange = True
+    return result
 
 
-def _read_part(part: Mapping[str, Any], found: Content) -> None:
+def _read_part(part: Mapping[str, Any], content: Content) -> None:
     kind = part.get("type")
     kind = kind.strip().lower().replace("-", "_") if isinstance(kind, str) else "" if kind is None else "?"
     if any(word in kind for word in _REASONING_TYPES) or (not kind and _is_thought(part)):
-        found.reasoning.append(_inner_text(part))
+        content.reasoning.append(_inner_text(part))
     elif kind == "refusal":
-        found.refusals.append(_inner_text(part.get("refusal") or part))
+        content.refusals.append(_inner_text(part.get("refusal") or part))
     elif kind in _TEXT_TYPES or (not kind and "text" in part):
         text = part.get("text")
         text = text.get("value") if isinstance(text, Mapping) else text
         if isinstance(text, str):
-            found.texts.append(text)
+            content.texts.append(text)
         else:
-            found.strange = found.strange or text is not None
+            content.strange = content.strange or text is not None
     elif not kind.startswith(_TOOL_TYPES):
-        found.strange = True
+        content.strange = True
 
 
 def _is_thought(part: Mapping[str, Any]) -> bool:
@@ -110,13 +110,13 @@ def _inner_text(value: Any, depth: int = 0) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list):
-        return "".join(_inner_text(each, depth + 1) for each in value)
+        return "".join(_inner_text(item, depth + 1) for item in value)
     if isinstance(value, Mapping):
         return next((text for name in _REASONING_FIELDS if (text := _inner_text(value.get(name), depth + 1))), "")
     return ""
 
 
-def told_reasoning(message: Mapping[str, Any]) -> str:
+def reported_reasoning(message: Mapping[str, Any]) -> str:
     """Return the reasoning in a message next to its content, under the first of its names that is not empty."""
     if _REASONING_KEYS.isdisjoint(message):
         return ""
@@ -149,9 +149,9 @@ def read_reply(body: Any, latency: float, cost: float | None = None, request: Ge
     if request is not None and len(ordered) > request.n:
         ordered = ordered[: request.n]
         flags.append(EXTRA_ANSWERS)
-    wanted = request is None or bool(request.settings.get("logprobs") or request.settings.get("top_logprobs"))
-    completions = tuple(_completion(choice, wanted, flags) for choice in ordered)
-    if any(c.logprobs is None and wanted and _has_logprobs(raw) for c, raw in zip(completions, ordered, strict=True)):
+    needed = request is None or bool(request.settings.get("logprobs") or request.settings.get("top_logprobs"))
+    completions = tuple(_completion(choice, needed, flags) for choice in ordered)
+    if any(c.logprobs is None and needed and _has_logprobs(raw) for c, raw in zip(completions, ordered, strict=True)):
         flags.append(LOGPROBS_DROPPED)
     served = body.get("provider")
     model = body.get("model")
@@ -214,7 +214,7 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
     flags += [MALFORMED_ARGUMENTS] if any(call.values is None for call in calls) else []
     if finish == "stop" and not text.strip() and (message.get("tool_calls") or message.get("function_call")):
         finish = "tool_calls"
-    reasoning = told_reasoning(message) or "".join(content.reasoning)
+    reasoning = reported_reasoning(message) or "".join(content.reasoning)
     refusal = message.get("refusal")
     refusal = refusal if isinstance(refusal, str) and refusal else "".join(content.refusals)
     return Completion(
@@ -236,22 +236,22 @@ def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     if not listed and message.get("function_call"):
         listed = [{"function": message["function_call"]}]
     calls: list[ToolCall] = []
-    for each in listed if isinstance(listed, list) else ():
-        function = each.get("function") if isinstance(each, dict) else None
+    for entry in listed if isinstance(listed, list) else ():
+        function = entry.get("function") if isinstance(entry, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str):
             continue
-        given, own = function.get("arguments"), each.get("id")
-        text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
-        call_id = own if isinstance(own, str) and own else f"call_{len(calls)}"
+        arguments, listed_id = function.get("arguments"), entry.get("id")
+        text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
+        call_id = listed_id if isinstance(listed_id, str) and listed_id else f"call_{len(calls)}"
         calls.append(ToolCall(storable(call_id), storable(name), storable(text)))
     return tuple(calls)
 
 
 def _native_finish_reason(choice: dict[str, Any]) -> Any:
     """Return the finish reason of the server behind a router (OpenRouter) or a library (litellm), None without one."""
-    more = choice.get("provider_specific_fields")
-    behind = more.get("native_finish_reason") if isinstance(more, dict) else None
+    extra = choice.get("provider_specific_fields")
+    behind = extra.get("native_finish_reason") if isinstance(extra, dict) else None
     return choice.get("native_finish_reason") or behind
 
 
@@ -262,8 +262,8 @@ def _prompt_is_blocked(body: dict[str, Any]) -> bool:
         return True
     results = body.get("prompt_filter_results")
     for result in results if isinstance(results, list) else ():
-        found = result.get("content_filter_results") if isinstance(result, dict) else None
-        if isinstance(found, dict) and any(isinstance(e, dict) and e.get("filtered") is True for e in found.values()):
+        kinds = result.get("content_filter_results") if isinstance(result, dict) else None
+        if isinstance(kinds, dict) and any(isinstance(e, dict) and e.get("filtered") is True for e in kinds.values()):
             return True
     return False
 
@@ -285,7 +285,7 @@ def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
             return None
         top = item.get("top_logprobs")
         # An alternative without a probability carries no information.
-        tops = tuple(each for each in map(_pair, top) if each is not None) if isinstance(top, list) else ()
+        tops = tuple(alt for alt in map(_pair, top) if alt is not None) if isinstance(top, list) else ()
         tokens.append(TokenLogprob(*pair, tops))
     return tuple(tokens)
 

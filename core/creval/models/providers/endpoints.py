@@ -166,8 +166,8 @@ def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
     except ValueError:
         sound = False
     if not sound:
-        shown = shown_address(address)
-        raise UsageError(f"{shown!r} is not an address", where="--base-url", fix="Write http(s)://host:port/v1.")
+        displayed = shown_address(address)
+        raise UsageError(f"{displayed!r} is not an address", where="--base-url", fix="Write http(s)://host:port/v1.")
     if parts.username or parts.password or parts.fragment:
         raise UsageError(
             f"the address of {parts.hostname!r} contains a user name, password or fragment",

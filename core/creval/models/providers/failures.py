@@ -71,51 +71,51 @@ class RefusedSetting(NamedTuple):
     instead: str = ""
 
 
-def refused_setting(message: str, code: str, param: str, sent: Sequence[str]) -> RefusedSetting | None:
+def refused_setting(message: str, code: str, param: str, names: Sequence[str]) -> RefusedSetting | None:
     """Return the setting that a server refused, None if the error is about something else.
 
-    `param` is the parameter that the error names, `sent` are the names of the settings in the request.
+    `param` is the parameter that the error names, `names` are the names of the settings in the request.
     """
-    if param not in sent and (_PLACE_IN_MESSAGES.match(param) or _PLACE_IN_MESSAGES.search(message)):
+    if param not in names and (_PLACE_IN_MESSAGES.match(param) or _PLACE_IN_MESSAGES.search(message)):
         return None
-    named = _in_order(message, sent)
+    named = _in_order(message, names)
     if len(named) > 1 and _CONFLICT.search(message):
         last = "top_p" if "top_p" in named else named[-1]
         return RefusedSetting(last, other=next(name for name in named if name != last))
     instead = _INSTEAD.search(message)
-    if instead is not None and "max_tokens" in message and instead[1] not in sent:
+    if instead is not None and "max_tokens" in message and instead[1] not in names:
         return RefusedSetting("max_tokens", instead=instead[1].lower())
-    found = re.search(_NAMED, message)
-    if param and (found or "unsupported" in code or "unknown_parameter" in code):
+    match = re.search(_NAMED, message)
+    if param and (match or "unsupported" in code or "unknown_parameter" in code):
         return RefusedSetting(param)
-    if found is not None:
-        name = next((group for group in found.groups() if group), "")
-        name = _camel(sent).get(name, name)
-        if name in sent or (name and "value" not in found[0].lower()):  # "invalid value: the ..." names nothing
+    if match is not None:
+        name = next((group for group in match.groups() if group), "")
+        name = _camel(names).get(name, name)
+        if name in names or (name and "value" not in match[0].lower()):  # "invalid value: the ..." names nothing
             return RefusedSetting(name)
     if _CONTEXT_SETTINGS.search(message) or not _REFUSED.search(message):
         return None
-    if param in sent:
+    if param in names:
         return RefusedSetting(param)
     return RefusedSetting(named[0]) if named else None
 
 
-def _camel(sent: Sequence[str]) -> dict[str, str]:
+def _camel(names: Sequence[str]) -> dict[str, str]:
     """Return the names as some servers spell them: presencePenalty."""
-    return {re.sub(r"_([a-z])", lambda found: found[1].upper(), name): name for name in sent}
+    return {re.sub(r"_([a-z])", lambda match: match[1].upper(), name): name for name in names}
 
 
-def _spaced(sent: Sequence[str]) -> list[tuple[str, str]]:
+def _spaced(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the names as people write them: reasoning effort. Ambiguous words, such as max tokens, are absent."""
-    words = [(name.replace("_", " "), name) for name in sent if name.endswith(("_effort", "_penalty", "_format"))]
-    return [*words, *((f"stop{sign}sequences", "stop") for sign in " _" if "stop" in sent)]
+    words = [(name.replace("_", " "), name) for name in names if name.endswith(("_effort", "_penalty", "_format"))]
+    return [*words, *((f"stop{sign}sequences", "stop") for sign in " _" if "stop" in names)]
 
 
-def _in_order(message: str, sent: Sequence[str]) -> list[str]:
+def _in_order(message: str, names: Sequence[str]) -> list[str]:
     """Return the settings that a message names, in order; a plain word only if it is marked as a name."""
     places: dict[str, int] = {}
     in_prose = _CONTENT.search(message) is not None
-    for spelt, name in [*_camel(sent).items(), *((name, name) for name in sent), *_spaced(sent)]:
+    for spelt, name in [*_camel(names).items(), *((name, name) for name in names), *_spaced(names)]:
         word = re.escape(spelt)
         marked = (
             rf"['\"`\[]{word}['\"`\]:=]|{_CALLED}:?\s+{word}\b|\b{word}\s+{_CALLED}\b"
@@ -126,9 +126,9 @@ def _in_order(message: str, sent: Sequence[str]) -> list[str]:
             marked += rf"|\A{word}\s|\b{word}\s?=\s?\d|\b{word} (?:and|or) `?top_|\btop_\w`? (?:and|or) {word}\b"
         is_prose = spelt in _PLAIN_WORDS or (spelt == "temperature" and in_prose)
         pattern = marked if is_prose else rf"(?<![\w.]){word}(?!\w)"
-        found = re.search(pattern, message)
-        if found is not None:
-            places[name] = min(found.start(), places.get(name, found.start()))
+        match = re.search(pattern, message)
+        if match is not None:
+            places[name] = min(match.start(), places.get(name, match.start()))
     return sorted(places, key=places.__getitem__)
 
 
@@ -182,7 +182,7 @@ class Failure:
     """A failed call: HTTP status (None: no response), the server's message, code and parameter.
 
     `wait` is the seconds that the server asks to wait, None if it names none. `limit` is the token limit and
-    `sent` the names of the settings that were sent. `within`: the failure was in a reply of status 200.
+    `setting_names` the names of the settings that were sent. `within`: the failure was in a reply of status 200.
     """
 
     status: int | None
@@ -191,7 +191,7 @@ class Failure:
     param: str = ""
     wait: float | None = None
     limit: int | None = None
-    sent: tuple[str, ...] = ()
+    setting_names: tuple[str, ...] = ()
     within: bool = False
 
 
@@ -232,12 +232,12 @@ def failure_in(
 
     `body` is the whole body, if it contains more than the error.
     """
-    from creval.models.providers.asked_waits import asked_wait  # its patterns are needed only after a failure
+    from creval.models.providers.requested_waits import requested_wait  # its patterns are needed only after a failure
 
     now = time() if now is None else now
-    whole = error if body is None else body
+    whole_body = error if body is None else body
     if not isinstance(error, Mapping):
-        wait = asked_wait(headers or {}, whole, now, status == 429)
+        wait = requested_wait(headers or {}, whole_body, now, status == 429)
         return Failure(status, plain_text(str(error)), wait=wait)
     within = status is None
     code = error.get("code")
@@ -255,16 +255,18 @@ def failure_in(
         plain_text(message),
         code=" ".join(str(word).lower() for word in words if word and not isinstance(word, int)),
         param=str(error.get("param") or ""),
-        wait=asked_wait(headers or {}, whole, now, status == 429),
+        wait=requested_wait(headers or {}, whole_body, now, status == 429),
         within=within,
     )
 
 
-def with_sent(failure: Failure, request: GenerateRequest) -> Failure:
+def with_request_settings(failure: Failure, request: GenerateRequest) -> Failure:
     """Return a failure with the names of the request's settings and its token limit."""
-    sent = tuple(name for name, value in request.settings.items() if value is not None)
+    setting_names = tuple(name for name, value in request.settings.items() if value is not None)
     limits = (request.settings.get(name) for name in LIMITS)
-    return replace(failure, sent=sent, limit=next((limit for limit in limits if isinstance(limit, int)), None))
+    return replace(
+        failure, setting_names=setting_names, limit=next((limit for limit in limits if isinstance(limit, int)), None)
+    )
 
 
 def declined(failure: Failure) -> bool:
@@ -280,8 +282,8 @@ def declined(failure: Failure) -> bool:
 def explain(failure: Failure, caller: Caller) -> ModelError:
     """Convert a failure to the error to raise."""
     status = failure.status
-    said = redact(failure.message, caller.keys)[:_LONGEST].strip() or "nothing"
-    what = f"{f'HTTP {status}' if status else 'the call failed'}, the server said: {said}"
+    message = redact(failure.message, caller.keys)[:_LONGEST].strip() or "nothing"
+    what = f"{f'HTTP {status}' if status else 'the call failed'}, the server said: {message}"
     if _will_pass(failure):
         return RetryableModelError(what, where=caller.where, http_status=status, retry_after=failure.wait)
     if _limit_is_too_high(failure):
@@ -349,21 +351,21 @@ def _refused(failure: Failure) -> RefusedSetting | None:
     if failure.status not in (400, 422):
         return None
 
-    return refused_setting(failure.message, failure.code, failure.param, failure.sent)
+    return refused_setting(failure.message, failure.code, failure.param, failure.setting_names)
 
 
 def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: str) -> FatalModelError:
     """Return the error that names the refused setting and the option that removes it."""
     without = f"--generation {_option_name(refused.name)}=null"
-    said = f"the model does not accept the setting {refused.name!r} as it was sent"
+    text = f"the model does not accept the setting {refused.name!r} as it was sent"
     fix = f"Leave it out with {without}, or give a value that the model accepts."
     if refused.other:
-        said = f"the model accepts only one of the settings {refused.other!r} and {refused.name!r}"
+        text = f"the model accepts only one of the settings {refused.other!r} and {refused.name!r}"
         fix = f"Leave one out:  {without}   or   --generation {_option_name(refused.other)}=null"
     elif refused.instead:
         value = failure.limit or "N"
         fix = f"Use the other name:  {without} --generation {_option_name(refused.instead)}={value}"
-    return FatalModelError(f"{said}; {what}", where=caller.where, fix=fix, http_status=failure.status, every_call=True)
+    return FatalModelError(f"{text}; {what}", where=caller.where, fix=fix, http_status=failure.status, every_call=True)
 
 
 def _limit_is_too_high(failure: Failure) -> bool:
@@ -375,9 +377,9 @@ def _limit_is_too_high(failure: Failure) -> bool:
 
 def _lower_limit(failure: Failure, caller: Caller, what: str) -> FatalModelError:
     """Return the error that names the option to lower the limit, with the server's stated maximum."""
-    name = next((name for name in failure.sent if name in LIMITS), "max_tokens")
-    said = (int(found) for found in _MOST_TOKENS.findall(failure.message))
-    most = next((number for number in said if failure.limit is not None and number < failure.limit), None)
+    name = next((name for name in failure.setting_names if name in LIMITS), "max_tokens")
+    maxima = (int(number_text) for number_text in _MOST_TOKENS.findall(failure.message))
+    most = next((number for number in maxima if failure.limit is not None and number < failure.limit), None)
     fix = f"Lower it to at most {most}" if most else "Lower it"
     return FatalModelError(
         f"the limit of {failure.limit} tokens is more than the model allows; {what}",
@@ -391,9 +393,9 @@ def _lower_limit(failure: Failure, caller: Caller, what: str) -> FatalModelError
 def _verdict(failure: Failure, caller: Caller) -> _Judgement:
     status, words = failure.status, f"{failure.code} {failure.message}".lower()
     if status == 402 and re.search(_TOO_MANY_TOKENS, failure.message):
-        found = re.search(_AFFORDABLE, failure.message)
-        most = f" to at most {found[1]}" if found else ""
-        value = found[1] if found else "..."
+        affordable = re.search(_AFFORDABLE, failure.message)
+        most = f" to at most {affordable[1]}" if affordable else ""
+        value = affordable[1] if affordable else "..."
         return _Judgement(f"Lower the limit{most} (--generation max_tokens={value}), or add credit.", True)
     if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
         return _Judgement("Add credit to the account, then continue.", closed=True)
@@ -419,12 +421,12 @@ def _too_long(failure: Failure) -> _Judgement:
     if not re.search(_LIMIT, failure.message):
         return _Judgement("The question is too long for this model; use one with a longer context.", too_long=True)
     size = re.search(_CONTEXT_SIZE, failure.message)
-    asked = re.search(
+    requested = re.search(
         r"(?i)(?:max_(?:completion_)?tokens[^.\d]{0,40}?(?:large|:|=| is| of) *:? *(\d+)"
         r"|(\d+) (?:tokens )?(?:in|of|for) (?:the )?(?:completion|output))",
         failure.message,
     )
-    limit = failure.limit or (int(next(filter(None, asked.groups()))) if asked else None)
+    limit = failure.limit or (int(next(filter(None, requested.groups()))) if requested else None)
     every_call = limit is not None and size is not None and limit >= int(size[1])
     every_call = every_call or (size is None and "context" not in failure.message.lower())
     named = f" of {limit}" if limit else ""

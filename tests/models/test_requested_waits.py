@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval.models.providers.asked_waits import asked_wait, duration
 from creval.models.providers.failures import Caller, error_of, explain
+from creval.models.providers.requested_waits import duration, requested_wait
 
 NOW = 1_700_000_000.0
 
@@ -238,7 +238,7 @@ MORE_BODIES: list[tuple[Any, float]] = [
 
 @pytest.mark.parametrize(("headers", "seconds"), [*HEADERS, *MORE_HEADERS])
 def test_headers(headers: dict[str, str], seconds: float | None) -> None:
-    found = asked_wait(headers, "", NOW)
+    found = requested_wait(headers, "", NOW)
     assert found is None if seconds is None else found == pytest.approx(seconds)
 
 
@@ -260,7 +260,11 @@ def test_a_reset_tells_nothing_of_another_failure() -> None:
 @settings(max_examples=150)
 @given(st.dictionaries(st.sampled_from([*(name for h, _ in HEADERS for name in h)]), st.text(max_size=30)), st.text())
 def test_any_text_is_read_without_an_error(headers: dict[str, str], text: str) -> None:
-    for found in (asked_wait(headers, text, NOW), duration(text, NOW), *(duration(v, NOW) for v in headers.values())):
+    for found in (
+        requested_wait(headers, text, NOW),
+        duration(text, NOW),
+        *(duration(v, NOW) for v in headers.values()),
+    ):
         assert found is None or found >= 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-__all__ = ["asked_wait", "duration"]
+__all__ = ["duration", "requested_wait"]
 
 _LEAST = 0.001
 """A wait of zero would mean "at once" to the policy; a server that limits calls never means that."""
@@ -65,7 +65,7 @@ _LONGEST_BODY = 20_000
 _DEEPEST = 6
 
 
-def asked_wait(headers: Mapping[str, Any], body: Any, now: float, limited: bool = True) -> float | None:
+def requested_wait(headers: Mapping[str, Any], body: Any, now: float, limited: bool = True) -> float | None:
     """Return the seconds that a server asks to wait, None if it names none.
 
     `headers` in any letter case; `body` is the text of an error, or its JSON; `now` is the time in seconds since the
@@ -73,12 +73,12 @@ def asked_wait(headers: Mapping[str, Any], body: Any, now: float, limited: bool 
     (`limited`): other replies carry them too.
     """
     named = {str(name).lower(): str(value) for name, value in headers.items()}
-    found = next((wait for wait in _waits_in_headers(named, now) if wait is not None), None)
-    if found is None:
-        found = _wait_in_body(body, now, limited)
-    if found is None and limited:
-        found = _reset(named, now)
-    return None if found is None else max(found, _LEAST)
+    wait_seconds = next((wait for wait in _waits_in_headers(named, now) if wait is not None), None)
+    if wait_seconds is None:
+        wait_seconds = _wait_in_body(body, now, limited)
+    if wait_seconds is None and limited:
+        wait_seconds = _reset(named, now)
+    return None if wait_seconds is None else max(wait_seconds, _LEAST)
 
 
 def duration(value: Any, now: float) -> float | None:
@@ -115,9 +115,9 @@ def _waits_in_headers(named: Mapping[str, str], now: float) -> Iterator[float | 
 def _wait_in_body(body: Any, now: float, limited: bool) -> float | None:
     text = str(body)[:_LONGEST_BODY]
     if not isinstance(body, str):
-        found = _wait_in_fields(body, now, limited)
-        if found is not None:
-            return found
+        wait = _wait_in_fields(body, now, limited)
+        if wait is not None:
+            return wait
     delay = _RETRY_DELAY.search(text) or _PROTOBUF.search(text)
     if delay is not None:
         return duration(delay[1], now)
@@ -133,8 +133,8 @@ def _wait_in_body(body: Any, now: float, limited: bool) -> float | None:
         return float(chinese[1])
     if plain := _PLAIN.search(text):
         return duration(plain[1], now)
-    one = _ONE.search(text)
-    return _UNITS[one[1][0].lower()] if one is not None else None
+    single = _ONE.search(text)
+    return _UNITS[single[1][0].lower()] if single is not None else None
 
 
 def _wait_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> float | None:
@@ -144,15 +144,15 @@ def _wait_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> flo
     if isinstance(node, Mapping):
         members = {str(name).lower(): value for name, value in node.items()}
         if isinstance(members.get("headers"), Mapping):
-            passed_on = asked_wait(members["headers"], "", now, limited)
+            passed_on = requested_wait(members["headers"], "", now, limited)
             if passed_on is not None:
                 return passed_on
         for name in (*_FIELDS, *(_RESET_FIELDS if limited else ())):
-            found = duration(members.get(name), now) if not isinstance(members.get(name), Mapping | list) else None
-            if found is not None:
-                return found / 1000 if name.endswith(("ms", "millis")) else found
+            seconds = duration(members.get(name), now) if not isinstance(members.get(name), Mapping | list) else None
+            if seconds is not None:
+                return seconds / 1000 if name.endswith(("ms", "millis")) else seconds
     inner = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
-    waits = (_wait_in_fields(each, now, limited, depth + 1) for each in inner if isinstance(each, Mapping | list))
+    waits = (_wait_in_fields(member, now, limited, depth + 1) for member in inner if isinstance(member, Mapping | list))
     return next((wait for wait in waits if wait is not None), None)
 
 
@@ -163,9 +163,9 @@ def _reset(named: Mapping[str, str], now: float) -> float | None:
         wait = duration(value, now) if _RESET.fullmatch(name) else None
         if wait is not None and wait > 0:
             waits[name] = wait
-    spent = [wait for name, wait in waits.items() if _is_zero(named.get(name.replace("reset", "remaining")))]
-    if spent:
-        return max(spent)
+    exhausted = [wait for name, wait in waits.items() if _is_zero(named.get(name.replace("reset", "remaining")))]
+    if exhausted:
+        return max(exhausted)
     combined = re.search(r"\b(?:reset|t)\s*=\s*(\d{1,9})", named.get("ratelimit", ""))  # the draft of the IETF
     return min(waits.values()) if waits else float(combined[1]) if combined else None
 
@@ -209,10 +209,10 @@ def _in_utc(date: str) -> str:
 def _until_date(text: str, now: float) -> float | None:
     from email.utils import parsedate_to_datetime
 
-    for read in (parsedate_to_datetime, datetime.fromisoformat):
+    for parse in (parsedate_to_datetime, datetime.fromisoformat):
         try:
-            found = read(text)
-            return max(0.0, found.timestamp() - now)
+            date = parse(text)
+            return max(0.0, date.timestamp() - now)
         except (ValueError, TypeError, OverflowError, IndexError, OSError):
             continue
     return None
