@@ -108,7 +108,7 @@ def run_new(
         folder.check_new()  # another process may have started and ended here since
         try:
             manifest = start_manifest(requested, roles, options, plugins, plans)
-            folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
+            folder.copies += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
             context = RunContext(setup, plans, RunRequest(manifest["requested"], roles, asks_people(model)))
             return RunSteps(

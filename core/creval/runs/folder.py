@@ -57,9 +57,9 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._made: Sequence[Path] = ()
-        self._own = False
-        self.kept: list[Path] = []  # further files that a new run wrote, removed by `forget`
+        self._created: Sequence[Path] = ()
+        self._was_empty = False
+        self.copies: list[Path] = []  # further files that a new run wrote, removed by `forget`
         self.manifest = path / "run.json"
         self.results = path / "results.json"
         self.batches = path / "batches.jsonl"
@@ -73,19 +73,19 @@ class RunFolder:
         missing = _missing(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            folder._own = not any(path.iterdir())
+            folder._was_empty = not any(path.iterdir())
         except OSError as error:
             raise disk_error(error, path / "run.json") from error
-        folder._made = missing
+        folder._created = missing
         return folder
 
     def check_new(self) -> None:
         """Raise RunError if a run is already here, or none can be; check again once the folder is locked."""
         try:
-            taken = self.manifest.exists()
+            exists = self.manifest.exists()
         except OSError as error:  # a name that is too long, a loop of links
             raise disk_error(error, self.manifest) from error
-        if taken:
+        if exists:
             fix = "Choose another folder with --output."
             with contextlib.suppress(RunError):  # anything but a run, or one of another creval, cannot be resumed
                 self.read_manifest()
@@ -107,7 +107,7 @@ class RunFolder:
             except OSError as error:
                 raise disk_error(error, path / "run.json") from error
             folder = cls(path)
-            folder._made, folder._own = missing, True
+            folder._created, folder._was_empty = missing, True
             return folder
         raise AssertionError("unreachable")
 
@@ -125,29 +125,29 @@ class RunFolder:
         Nothing is removed from a folder that was not empty before the run. Other files are never removed, and a folder
         with such files stays.
         """
-        paid = [*(self.samples(task) for task in tasks), *(self.calls(role) for role in self.called_roles())]
-        if not self._own or any(file.exists() and file.stat().st_size for file in paid):
+        paid_files = [*(self.samples(task) for task in tasks), *(self.calls(role) for role in self.called_roles())]
+        if not self._was_empty or any(file.exists() and file.stat().st_size for file in paid_files):
             return
         if any("id" in note for note in read_lines(self.batches)):
             return
-        own = [
+        files = [
             self.manifest,
             self.results,
             self.path / LOCK,
             self.batches,
-            *paid,
+            *paid_files,
             *(self.scores(task) for task in tasks),
             *self.media.glob("*"),
-            *self.kept,
+            *self.copies,
         ]
         with contextlib.suppress(OSError, StrangeFileError):  # it stays, and must not hide the error
-            for file in own:
+            for file in files:
                 remove(file)
-            inner = {file.parent for file in own} - {self.path} | {self.path / name for name in ("samples", CALLS)}
+            inner = {file.parent for file in files} - {self.path} | {self.path / name for name in ("samples", CALLS)}
             for place in sorted(inner, key=lambda place: len(place.parts), reverse=True):
                 if place.is_dir() and not place.is_symlink():
                     place.rmdir()
-            for folder in self._made:
+            for folder in self._created:
                 folder.rmdir()
 
     def clear_halves(self) -> None:
@@ -258,7 +258,7 @@ def _is_manifest(data: Any) -> bool:
 
 def _missing(path: Path) -> list[Path]:
     """Return the folders that must be created for `path`, innermost first."""
-    return [each for each in (path, *path.parents) if not each.exists()]
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
 
 
 def _head(line: Line) -> tuple[SampleKey, str]:

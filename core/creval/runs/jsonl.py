@@ -129,8 +129,8 @@ def disk_error(error: OSError, path: Path) -> DiskError:
     """Return the error, with a fix, for a file of a run folder that cannot be written."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
-    begun = error.errno != errno.ENAMETOOLONG and (folder / "run.json").exists()
-    then = f"continue with: {resume_command(folder)}" if begun else "try again."
+    resumable = error.errno != errno.ENAMETOOLONG and (folder / "run.json").exists()
+    then = f"continue with: {resume_command(folder)}" if resumable else "try again."
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return DiskError("too many files are open", path, "Raise the limit (ulimit -n 4096)", then)
     what = "the disk is full" if full else f"cannot be written: {error.strerror}"
@@ -151,9 +151,9 @@ def drop_torn_line(path: Path) -> bool:
                 raise _too_long(path)
             start = max(0, end - 65536)
             file.seek(start)
-            found = file.read(end - start).rfind(b"\n")
-            if found >= 0:
-                end = start + found + 1
+            line_break = file.read(end - start).rfind(b"\n")
+            if line_break >= 0:
+                end = start + line_break + 1
                 break
             end = start
         if end == size:

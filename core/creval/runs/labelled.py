@@ -26,24 +26,24 @@ _LEAST = 20
 def read_labelled(folder: Path) -> Labelled:
     """Return the agreement measured in a run; empty if the file is absent or cannot be read."""
     try:
-        found = read_json(folder / _FILE)
+        agreements = read_json(folder / _FILE)
     except (OSError, ValueError, CrevalError):
         return {}
-    tasks = found.items() if isinstance(found, dict) else ()
+    tasks = agreements.items() if isinstance(agreements, dict) else ()
     return {task: scores for task, scores in tasks if isinstance(scores, dict)}
 
 
-def write_labelled(folder: Path, task: str, score: str, found: Mapping[str, Any]) -> None:
+def write_labelled(folder: Path, task: str, score: str, agreement: Mapping[str, Any]) -> None:
     """Add the agreement of one score to that of the run."""
     known = read_labelled(folder)
-    write_json(folder / _FILE, {**known, task: {**known.get(task, {}), score: found}})
+    write_json(folder / _FILE, {**known, task: {**known.get(task, {}), score: agreement}})
 
 
 def people_notes(scores: Sequence[str], labelled: Mapping[str, Any], instruments: Mapping[str, str]) -> list[str]:
     """Return a note on the scores whose judge was not compared with people, and one for each score that was."""
     known = {score: labelled[score] for score in scores if _measured(labelled.get(score), instruments)}
     unknown = [score for score in scores if score not in known]
-    notes = [f"{score}: people and judge agree on {_agreement_text(found)}" for score, found in known.items()]
+    notes = [f"{score}: people and judge agree on {_agreement_text(agreement)}" for score, agreement in known.items()]
     if unknown:
         notes.append(
             f"{WARNING}the judge of {', '.join(unknown)} was not compared with people on {_LEAST} answers of "
@@ -53,15 +53,15 @@ def people_notes(scores: Sequence[str], labelled: Mapping[str, Any], instruments
     return notes
 
 
-def _measured(found: Any, instruments: Mapping[str, str]) -> bool:
+def _measured(entry: Any, instruments: Mapping[str, str]) -> bool:
     """Whether a score was compared with labels, with the instruments in use."""
-    return isinstance(found, dict) and found.get("instruments") == dict(instruments) and _enough(found.get("n"))
+    return isinstance(entry, dict) and entry.get("instruments") == dict(instruments) and _enough(entry.get("n"))
 
 
 def _enough(n: Any) -> bool:
     return isinstance(n, int) and n >= _LEAST
 
 
-def _agreement_text(found: Mapping[str, Any]) -> str:
-    numbers = [f"{name} {found[name]:.3f}" for name in ("kappa", "spearman") if isinstance(found.get(name), float)]
-    return f"{found['n']} answers with labels: {', '.join(numbers) or 'no number is defined'}"
+def _agreement_text(entry: Mapping[str, Any]) -> str:
+    numbers = [f"{name} {entry[name]:.3f}" for name in ("kappa", "spearman") if isinstance(entry.get(name), float)]
+    return f"{entry['n']} answers with labels: {', '.join(numbers) or 'no number is defined'}"

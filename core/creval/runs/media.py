@@ -24,12 +24,12 @@ class MediaFolder:
 
     def __init__(self, run: Path) -> None:
         self.path = run / MEDIA
-        self._kept: set[str] = set()
+        self._stored: set[str] = set()
 
     def keep(self, media: Iterable[MediaPart]) -> None:
         """Write media that are not stored yet. Raises RunError if they cannot be written."""
         for part in media:
-            if not part.data or part.digest in self._kept:
+            if not part.data or part.digest in self._stored:
                 continue
             path = self.path / media_file_name(part.to_json())
             half = path.with_name(f".{path.name}.{os.getpid()}")
@@ -40,7 +40,7 @@ class MediaFolder:
                     rename(half, path)
             except OSError as error:
                 raise disk_error(error, path) from error
-            self._kept.add(part.digest)
+            self._stored.add(part.digest)
 
     def join(self, other: Path) -> None:
         """Copy the media of another run. Raises RunError if one is not a regular file, or cannot be written."""

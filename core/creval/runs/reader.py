@@ -65,8 +65,8 @@ def open_runs(folders: Sequence[str | Path], as_stored: bool = False) -> list[Ru
     for folder in folders:
         place = Path(folder).resolve()
         if place in places:
-            other = "" if places[place] == str(folder) else f", also as {places[place]}"
-            raise RunError(f"the run is named twice{other}", where=str(folder), fix="Name each run once.")
+            first_name = "" if places[place] == str(folder) else f", also as {places[place]}"
+            raise RunError(f"the run is named twice{first_name}", where=str(folder), fix="Name each run once.")
         places[place] = str(folder)
     runs = [open_run(folder, as_stored) for folder in folders]
     for run in runs:
@@ -143,19 +143,19 @@ class Run:
     def results(self) -> Mapping[str, Any]:
         """results.json as plain data. Raises RunError if the run is not finished, or if the file is damaged."""
         path = self._files.results
-        again = f"Write it again: {self.score_command}"
+        fix = f"Write it again: {self.score_command}"
         try:
             data = read_json(path)
         except FileNotFoundError as error:
             raise self._unfinished("there are no results") from error
         except (OSError, ValueError, RecursionError) as error:
-            raise RunError(f"cannot be read: {error}", where=str(path), fix=again) from error
+            raise RunError(f"cannot be read: {error}", where=str(path), fix=fix) from error
         check_form(data, path)
         if not isinstance(data, dict) or not _has_tasks(data) or not isinstance(data.get("model"), str):
-            raise RunError("is not a results file", where=str(path), fix=again)
+            raise RunError("is not a results file", where=str(path), fix=fix)
         place = misshapen("results", data)
         if place is not None:
-            raise RunError(f"is not a results file: see {place}", where=str(path), fix=again)
+            raise RunError(f"is not a results file: see {place}", where=str(path), fix=fix)
         return data
 
     def result(self, task: str) -> Mapping[str, Any]:
@@ -179,25 +179,25 @@ class Run:
         The status of a sample is its final one: an answer that no parser could read is `unparsed` once it is scored.
         `status` selects samples of that status. Raises UnknownNameError for an unknown task or status.
         """
-        wanted = _status(status)
+        selected = _status(status)
         for name in self._names(task):
             path = self._files.scores(name)
             final = {score.key: score for _, score in self._rows(name, path, _score_of)} if is_there(path) else {}
             for _, sample in self._rows(name, self._files.samples(name), _sample_of):
                 score = final.get(sample.key)
-                one = sample if score is None else replace(sample, status=score.status, reason=score.reason)
-                if wanted is None or one.status is wanted:
-                    yield self._sample(one)
+                final_sample = sample if score is None else replace(sample, status=score.status, reason=score.reason)
+                if selected is None or final_sample.status is selected:
+                    yield self._sample(final_sample)
 
     def scores(self, task: str | None = None, status: Status | str | None = None) -> Iterator[ScoreRecord]:
         """Yield the scores of a task (all tasks): one per sample, also for those without a number.
 
         `status` selects those of that status. Raises UnknownNameError for an unknown task or status.
         """
-        wanted = _status(status)
+        selected = _status(status)
         for name in self._names(task):
             for _, score in self._rows(name, self._files.scores(name), _score_of):
-                if wanted is None or score.status is wanted:
+                if selected is None or score.status is selected:
                     yield score
 
     def has_scores(self, task: str) -> bool:
@@ -238,9 +238,9 @@ class Run:
         rows = []
         for name in self._names(task):
             scores = {score.key: score for score in self.scores(name)} if self.has_scores(name) else {}
-            found = ((sample, scores.get(sample.key)) for sample in self.samples(name))
+            pairs = ((sample, scores.get(sample.key)) for sample in self.samples(name))
             head = {"model": self.model, "task": name, "qualified": self._qualified(name)}
-            rows += [{**head, **sample_row(sample, score)} for sample, score in found]
+            rows += [{**head, **sample_row(sample, score)} for sample, score in pairs]
         return rows
 
     def metric_rows(self, task: str | None = None) -> list[dict[str, Any]]:
@@ -323,18 +323,20 @@ class Run:
             yield line, row
         self._check_lost(entry, path, len(seen))
 
-    def _check_lost(self, entry: Mapping[str, Any], path: Path, found: int) -> None:
+    def _check_lost(self, entry: Mapping[str, Any], path: Path, count: int) -> None:
         planned = int(entry["planned"])
-        if found > planned:
+        if count > planned:
             fix = f"Some are another run's; they are named by: {self.resume_command}"
             raise RunError(
-                f"{counted(found, 'rows')}, where {counted(planned, 'samples')} were planned", where=str(path), fix=fix
+                f"{counted(count, 'rows')}, where {counted(planned, 'samples')} were planned", where=str(path), fix=fix
             )
         if self.status not in _ENDED or not self._files.results.is_file():
             return
-        made = planned - int(self.result(str(entry["task"]))["counts"]["skipped"])
-        if found < made:
-            raise RunError(f"{made - found} of {made} rows are lost", where=str(path), fix=self._repair_command())
+        expected = planned - int(self.result(str(entry["task"]))["counts"]["skipped"])
+        if count < expected:
+            raise RunError(
+                f"{expected - count} of {expected} rows are lost", where=str(path), fix=self._repair_command()
+            )
 
     def _fault(self, what: str, path: Path, line: int) -> RunError:
         fix = f"Remove the line, then: {self.resume_command}"
@@ -355,7 +357,7 @@ def _has_tasks(data: Mapping[str, Any], *keys: str) -> bool:
 def _status(status: Status | str | None) -> Status | None:
     if status is None:
         return None
-    known = [each.value for each in Status]
+    known = [member.value for member in Status]
     if status not in known:
         raise UnknownNameError("status", str(status), known, hint=f"It is one of: {_list(known)}.")
     return Status(status)

@@ -101,7 +101,7 @@ def score_data(score: ScoreRecord) -> dict[str, Any]:
     optional = {"value": score.value, "route": score.route, "reason": score.reason, "details": dict(score.details)}
     if score.missing:
         optional["missing"] = {
-            name: {"status": lack.status.value, "reason": lack.reason} for name, lack in score.missing.items()
+            name: {"status": missing.status.value, "reason": missing.reason} for name, missing in score.missing.items()
         }
     if score.faults:
         optional["faults"] = [fault._asdict() for fault in score.faults]
@@ -119,8 +119,8 @@ def read_score(record: Mapping[str, Any]) -> ScoreRecord:
         reason=record.get("reason"),
         details=record.get("details", {}),
         missing={
-            name: MissingScore(Status(lack["status"]), lack["reason"])
-            for name, lack in record.get("missing", {}).items()
+            name: MissingScore(Status(missing["status"]), missing["reason"])
+            for name, missing in record.get("missing", {}).items()
         },
         faults=read_faults(record),
     )

@@ -24,11 +24,11 @@ def flat_metric(metric: Mapping[str, Any]) -> dict[str, Any]:
 
 def namesakes(runs: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the tasks of several results.json that share a short name, by it: `association/rat`, `local/rat`."""
-    found: dict[str, dict[str, None]] = {}
+    qualified_names: dict[str, dict[str, None]] = {}
     for results in runs:
         for task in results["tasks"]:
-            found.setdefault(task["task"], {})[task.get("qualified", task["task"])] = None
-    return {name: list(qualified) for name, qualified in found.items() if len(qualified) > 1}
+            qualified_names.setdefault(task["task"], {})[task.get("qualified", task["task"])] = None
+    return {name: list(qualified) for name, qualified in qualified_names.items() if len(qualified) > 1}
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
@@ -64,8 +64,8 @@ class Metrics(dict[str, Metric]):
         raise UnknownNameError("metric", name, [*self], hint=f"It is one of: {', '.join(self) or 'none'}.")
 
     def __repr__(self) -> str:
-        said = [f"{name}: {cell(metric['value'])}" for name, metric in self.items()]
-        return f"Metrics({', '.join(said)})"
+        values = [f"{name}: {cell(metric['value'])}" for name, metric in self.items()]
+        return f"Metrics({', '.join(values)})"
 
     def _repr_html_(self) -> str:
         return _table("", [_row(None, metric) for metric in self.values()])
@@ -75,7 +75,7 @@ def of_task(results: Mapping[str, Any], task: str) -> Metrics | None:
     """Return the metrics of a task (by its name, with or without its plugin's) over all conditions; None without it."""
     for result in results["tasks"]:
         if task in (result["task"], result["qualified"]):
-            return Metrics({one["name"]: Metric(one) for one in result["metrics"] if one["condition"] is None})
+            return Metrics({m["name"]: Metric(m) for m in result["metrics"] if m["condition"] is None})
     return None
 
 
@@ -86,9 +86,9 @@ def metrics_table(title: str, results: Mapping[str, Any]) -> str:
 
 def _table(title: str, rows: Sequence[Sequence[Any]]) -> str:
     """Return a table without empty columns."""
-    columns, found = without_empty(_COLUMNS, rows)
+    columns, cells = without_empty(_COLUMNS, rows)
     below = [f"and {len(rows) - _ROWS} more: see to_rows()"] if len(rows) > _ROWS else []
-    return html_table(title, columns, found[:_ROWS], below)
+    return html_table(title, columns, cells[:_ROWS], below)
 
 
 def _row(task: str | None, metric: Mapping[str, Any]) -> Sequence[Any]:

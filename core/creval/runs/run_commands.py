@@ -26,10 +26,10 @@ def resume_command(folder: Path, manifest: Mapping[str, Any] | None = None, also
     about = _read_manifest(folder) if manifest is None else manifest
     options = about.get("options", {})
     address = options.get("base_url") or ""
-    given = ["--base-url", shlex.quote(address)] if HIDDEN in address else []
-    played = not given and str(about.get("roles", {}).get("target", "")).startswith("human/")
-    words = ["creval play --resume" if played else "creval resume", *_run(folder, options), *given]
-    hint = f" (with the values in place of {HIDDEN})" if given else ""
+    address_option = ["--base-url", shlex.quote(address)] if HIDDEN in address else []
+    played = not address_option and str(about.get("roles", {}).get("target", "")).startswith("human/")
+    words = ["creval play --resume" if played else "creval resume", *_run(folder, options), *address_option]
+    hint = f" (with the values in place of {HIDDEN})" if address_option else ""
     return " ".join([*words, *([also] if also else [])]) + hint
 
 

@@ -68,8 +68,8 @@ def _parts(content: list[Any]) -> Iterator[str]:
 
 
 def _tokens(calls: list[CallRecord], name: str) -> int | None:
-    found = [(call.reply_data.get("usage") or {}).get(name) for call in calls if call.reply_data]
-    return sum(count or 0 for count in found) if any(found) else None
+    counts = [(call.reply_data.get("usage") or {}).get(name) for call in calls if call.reply_data]
+    return sum(count or 0 for count in counts) if any(counts) else None
 
 
 def _cell(value: Any) -> Any:

@@ -29,26 +29,26 @@ _NAMES = frozenset({"task", "name", "condition"})
 
 def misshapen(name: str, data: Any) -> str | None:
     """Return the path (`tasks/0/planned`) of the first value of another kind than in `schemas/<name>`, or None."""
-    whole = load_schema(name)
-    return _fault(data, whole, whole, ())
+    root = load_schema(name)
+    return _fault(data, root, root, ())
 
 
-def _fault(value: Any, schema: Any, whole: Mapping[str, Any], at: tuple[str, ...]) -> str | None:
+def _fault(value: Any, schema: Any, root: Mapping[str, Any], at: tuple[str, ...]) -> str | None:
     if not isinstance(schema, Mapping):
         return None
     if "$ref" in schema:
-        schema = functools.reduce(lambda part, key: part[key], str(schema["$ref"]).split("/")[1:], whole)
+        schema = functools.reduce(lambda part, key: part[key], str(schema["$ref"]).split("/")[1:], root)
     kinds = schema.get("type", ("string", "null") if "enum" in schema else ())
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_KINDS[kind](value) for kind in kinds):
         return "/".join(at) or "the whole"
     if isinstance(value, dict):
-        known, rest = schema.get("properties", {}), schema.get("additionalProperties")
+        known, additional = schema.get("properties", {}), schema.get("additionalProperties")
         if at and any(key in _NAMES and key not in value for key in schema.get("required", ())):
             return "/".join(at)
-        members = ((key, member, known.get(key, rest)) for key, member in value.items())
+        members = ((key, member, known.get(key, additional)) for key, member in value.items())
     elif isinstance(value, list):
         members = ((str(number), member, schema.get("items")) for number, member in enumerate(value))
     else:
         return None
-    return next((found for key, member, own in members if (found := _fault(member, own, whole, (*at, key)))), None)
+    return next((path for key, member, spec in members if (path := _fault(member, spec, root, (*at, key)))), None)

@@ -21,14 +21,14 @@ def expand_runs(places: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     Its runs without results are the second value. A path that is neither a run nor a folder of runs is returned
     unchanged.
     """
-    found: list[Path] = []
+    runs: list[Path] = []
     unfinished: list[Path] = []
     for place in without_leftovers(places):
         inside = [] if _is_run(place) else runs_of_sweep(place)
-        done = [run for run in inside if os.path.lexists(run / "results.json")]
-        unfinished += [run for run in inside if done and run not in done]
-        found += [run for run in done or inside if run not in found] or [place]
-    return found, unfinished
+        finished = [run for run in inside if os.path.lexists(run / "results.json")]
+        unfinished += [run for run in inside if finished and run not in finished]
+        runs += [run for run in finished or inside if run not in runs] or [place]
+    return runs, unfinished
 
 
 def without_leftovers(places: Sequence[Path]) -> list[Path]:
@@ -38,15 +38,15 @@ def without_leftovers(places: Sequence[Path]) -> list[Path]:
     """
     named = {place.absolute().parent for place in places if _is_run(place)}
     named = {folder for folder in named if (folder / SWEEP_FILE).is_file()}
-    kept = [place for place in places if _is_run(place) or place.absolute().parent not in named]
-    return [place.parent if place.name == SWEEP_FILE and place.is_file() else place for place in kept]
+    runs = [place for place in places if _is_run(place) or place.absolute().parent not in named]
+    return [place.parent if place.name == SWEEP_FILE and place.is_file() else place for place in runs]
 
 
 def runs_of_sweep(folder: Path) -> list[Path]:
     """Return the run folders directly below a folder, in the order of its sweep.yaml; empty if there are none."""
     if not folder.is_dir():
         return []
-    below = [each for each in sorted(folder.iterdir()) if not each.name.startswith(".") and _is_run(each)]
+    below = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".") and _is_run(path)]
     order = {name: place for place, name in enumerate(_stated(folder / SWEEP_FILE))}
     return sorted(below, key=lambda run: order.get(run.name, len(order)))
 
@@ -71,8 +71,8 @@ def _stated(file: Path) -> list[str]:
     root = read_yaml(file).root
     data = plain(root) if root is not None else None
     models = data.get("models") if isinstance(data, Mapping) else None
-    entries = [each if isinstance(each, Mapping) else {"model": each} for each in models or ()]
-    return run_names((str(each.get("model", "")), str(each.get("as", ""))) for each in entries)
+    entries = [entry if isinstance(entry, Mapping) else {"model": entry} for entry in models or ()]
+    return run_names((str(entry.get("model", "")), str(entry.get("as", ""))) for entry in entries)
 
 
 def _is_run(place: Path) -> bool:

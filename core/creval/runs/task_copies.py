@@ -19,27 +19,27 @@ TASKS = "tasks"
 """The folder for them in a run folder."""
 
 
-def tasks_here(folder: RunFolder, requested: Sequence[str], own: bool = True) -> list[str]:
+def tasks_here(folder: RunFolder, requested: Sequence[str], trusted: bool = True) -> list[str]:
     """Return the tasks of a run as they can be loaded here: a missing file is replaced by the run's copy.
 
-    For a run that was not made here (`own` is false) no file outside of its folder is read. Raises UntrustedError if
-    the folder has no copy of one.
+    For a run that was not made here (`trusted` is false) no file outside of its folder is read. Raises UntrustedError
+    if the folder has no copy of one.
     """
-    found = []
+    names = []
     for name in requested:
         place = parse_path(name) if is_path(name) else None
-        if place is None or (own and place.file.exists()):
-            found.append(name)
+        if place is None or (trusted and place.file.exists()):
+            names.append(name)
             continue
         copies = _copies(folder.path, name)
-        if not copies and not own:
+        if not copies and not trusted:
             what = f"it was not made here, and names the task file {name}, of which it contains no copy"
             raise UntrustedError(what, folder.path, resume_command(folder.path))
         for copy in copies:
-            why = "is not there" if own else "is not read, as the run was not made here"
+            why = "is not there" if trusted else "is not read, as the run was not made here"
             _LOG.warning("%s %s: the run's own copy is used, %s", place.file, why, copy)
-        found += [str(copy) for copy in copies] or [name]
-    return found
+        names += [str(copy) for copy in copies] or [name]
+    return names
 
 
 def _copies(folder: Path, name: str) -> list[Path]:

@@ -61,10 +61,10 @@ def message_reference(message: Mapping[str, Any]) -> dict[str, Any]:
     if "digest" in message:
         return dict(message)
     content = message["content"]
-    rest = {name: value for name, value in message.items() if name != "content"}
+    fields = {name: value for name, value in message.items() if name != "content"}
     if not isinstance(content, str):
-        return {**rest, "content": [*map(_part_reference, content)]}
-    return {**rest, "digest": text_digest(content), "characters": len(content)}
+        return {**fields, "content": [*map(_part_reference, content)]}
+    return {**fields, "digest": text_digest(content), "characters": len(content)}
 
 
 def _part_reference(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,8 +92,8 @@ def by_reference(sample: Sample) -> Sample:
     Raises UnstorableError if its doc or settings are nested too deeply.
     """
     try:
-        said = {text for call in sample.calls for text in _answer_texts(call)}
-        calls = [_call_by_reference(call, said) for call in sample.calls]
+        answers = {text for call in sample.calls for text in _answer_texts(call)}
+        calls = [_call_by_reference(call, answers) for call in sample.calls]
         return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls, media={})
     except RecursionError:
         raise UnstorableError("it cannot be stored: it is nested too deeply", fix="Report flatter data.") from None
@@ -102,32 +102,33 @@ def by_reference(sample: Sample) -> Sample:
 def _answer_texts(call: CallRecord) -> Sequence[str]:
     if call.reply_data is None or call.output is not None:  # texts of the task are not answers
         return ()
-    return [text for each in call.reply_data["completions"] for text in (each["text"], each.get("raw")) if text]
+    return [text for c in call.reply_data["completions"] for text in (c["text"], c.get("raw")) if text]
 
 
-def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
+def _call_by_reference(call: CallRecord, answers: set[str]) -> CallRecord:
     messages = [
-        dict(each) if each["role"] == "assistant" and _is_answer(each, said) else message_reference(each)
-        for each in call.messages
+        dict(message) if message["role"] == "assistant" and _is_answer(message, answers) else message_reference(message)
+        for message in call.messages
     ]
     tools = [*map(tool_reference, call.tools)]
     reply = call.reply_data
     if reply is not None and call.output is not None:
-        reply = {**reply, "completions": [_without_text(each) for each in reply["completions"]]}
+        reply = {**reply, "completions": [_without_text(completion) for completion in reply["completions"]]}
     return replace(call, messages=messages, settings=settings_reference(call.settings), reply_data=reply, tools=tools)
 
 
 def _without_text(completion: Mapping[str, Any]) -> dict[str, Any]:
     """Return a completion for a text of the task, with only its tokens' log-probabilities."""
     tokens = [
-        ["", each[1], [["", at] for _, at in each[2]]] if each[2:] else ["", each[1]] for each in completion["logprobs"]
+        ["", token[1], [["", at] for _, at in token[2]]] if token[2:] else ["", token[1]]
+        for token in completion["logprobs"]
     ]
     return {**completion, "text": "", "logprobs": tokens}
 
 
-def _is_answer(message: Mapping[str, Any], said: set[str]) -> bool:
+def _is_answer(message: Mapping[str, Any], answers: set[str]) -> bool:
     content = message.get("content")
-    return isinstance(content, str) and content in said
+    return isinstance(content, str) and content in answers
 
 
 def _digested(value: Any) -> Any:
@@ -166,17 +167,17 @@ def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
 
     A message that a protocol made from more than the doc keeps its digest.
     """
-    whole = with_doc(sample, dataset)
+    complete = with_doc(sample, dataset)
     if sample.doc_digest is None:
-        return whole
+        return complete
     texts: dict[str, Any] = {}
-    for name in (*task.prompts, *(name for own in task.role_prompts.values() for name in own)):
+    for name in (*task.prompts, *(name for prompts in task.role_prompts.values() for name in prompts)):
         try:
-            rendered = [each.to_json()["content"] for each in render_prompt(task, name, whole.doc)]
+            rendered = [each.to_json()["content"] for each in render_prompt(task, name, complete.doc)]
             texts |= {content_digest(content): content for content in rendered}
         except CrevalError:
             continue  # it needs values that only the protocol had
-    return replace(whole, calls=[_filled(call, texts) for call in whole.calls])
+    return replace(complete, calls=[_filled(call, texts) for call in complete.calls])
 
 
 class RunTexts:
@@ -185,7 +186,7 @@ class RunTexts:
     def __init__(self, manifest: Mapping[str, Any], folder: Path) -> None:
         self._manifest = manifest
         self._folder = folder
-        self._opened: dict[str, tuple[Task, Dataset]] = {}
+        self._open_parts: dict[str, tuple[Task, Dataset]] = {}
 
     def sample(self, sample: Sample) -> Sample:
         """Return a sample `with_texts`.
@@ -196,14 +197,14 @@ class RunTexts:
         return with_texts(sample, *self._parts(sample.key.task))
 
     def _parts(self, name: str) -> tuple[Task, Dataset]:
-        if name not in self._opened:
+        if name not in self._open_parts:
             options = self._manifest["options"]
             plugins = load_plugins()
             claims = Claims.of_run(self._manifest, self._folder)
             claims.check(resume_command(self._folder, self._manifest), only=("data",))
             requested = tasks_here(RunFolder(self._folder), self._manifest["requested"], claims.trusted)
             tasks = TaskIndex(plugins).expand(list(requested))
-            task = next((each for each in tasks if each.name == name), None)
+            task = next((candidate for candidate in tasks if candidate.name == name), None)
             if task is None:
                 raise RunError(f"the run's tasks, as they are now, lack {name!r}", where=str(self._folder))
             task = with_examples(task, options.get("few_shot"), plugins.registry)
@@ -214,14 +215,14 @@ class RunTexts:
                 replacement=Path(data) if data else None,
                 seed=self._manifest["seed"],
             )
-            self._opened[name] = (task, open_dataset(task.dataset, plugins.registry, opening))
-        return self._opened[name]
+            self._open_parts[name] = (task, open_dataset(task.dataset, plugins.registry, opening))
+        return self._open_parts[name]
 
 
 def _filled(call: CallRecord, texts: Mapping[str, Any]) -> CallRecord:
     messages: list[Mapping[str, Any]] = []
-    for each in call.messages:
-        digest = each.get("digest") or content_digest(each["content"])
-        rest = {name: value for name, value in each.items() if name not in ("digest", "characters")}
-        messages.append({**rest, "content": texts[digest]} if digest in texts else each)
+    for message in call.messages:
+        digest = message.get("digest") or content_digest(message["content"])
+        fields = {name: value for name, value in message.items() if name not in ("digest", "characters")}
+        messages.append({**fields, "content": texts[digest]} if digest in texts else message)
     return replace(call, messages=messages)

@@ -85,9 +85,12 @@ class Claims:
         """Return the claims of a run's manifest."""
         options = manifest["options"]
         facts = {name: options[name] for name in (*_ACTING, "resources") if options.get(name)}
-        own = options.get("role_options") or {}
-        roles = {role: manifest["roles"].get(role, "") for role in dict.fromkeys([*manifest["roles"], *own])}
-        roles = {role: {**own[role], "model": model} if own.get(role) else model for role, model in roles.items()}
+        role_options = options.get("role_options") or {}
+        roles = {role: manifest["roles"].get(role, "") for role in dict.fromkeys([*manifest["roles"], *role_options])}
+        roles = {
+            role: {**role_options[role], "model": model} if role_options.get(role) else model
+            for role, model in roles.items()
+        }
         facts |= {"kind": "run", "tasks": manifest["requested"], "roles": roles}
         return cls(folder, folder, facts, manifest.get(MADE_HERE), Path())
 
@@ -107,18 +110,20 @@ class Claims:
         key = State().key(make=False) if self._signature else None
         return key is not None and hmac.compare_digest(self._keyed(key), self._signature)
 
-    def check(self, command: str, given: Collection[str] = (), only: Collection[str] | None = None) -> None:
+    def check(self, command: str, command_options: Collection[str] = (), only: Collection[str] | None = None) -> None:
         """Raise UntrustedError if they are not trusted and have entries that the command line does not set.
 
-        `given` are the options on the command line, `only` those that count (None: all but the tasks of a run, of which
-        the folder has copies). `command` is the user's command.
+        `command_options` are the options on the command line, `only` those that count (None: all but the tasks of a
+        run, of which the folder has copies). `command` is the user's command.
         """
         of_run = self._facts["kind"] == "run"
-        named = [each for each in dict.fromkeys(self.named()) if _concerns(each.option, given, only, of_run)]
+        named = [
+            entry for entry in dict.fromkeys(self.named()) if _concerns(entry.option, command_options, only, of_run)
+        ]
         if not named or self.trusted:
             return
-        said = "; ".join(map(str, named[:_SHOWN])) + (f" and {len(named) - _SHOWN} more" if named[_SHOWN:] else "")
-        what = f"it was not made here, and names things that act on this machine: {said}"
+        listed = "; ".join(map(str, named[:_SHOWN])) + (f" and {len(named) - _SHOWN} more" if named[_SHOWN:] else "")
+        what = f"it was not made here, and names things that act on this machine: {listed}"
         raise UntrustedError(what, self.file, command)
 
     def trust(self) -> list[Named]:
@@ -136,7 +141,7 @@ class Claims:
         key = state.key(make=True)
         if key is not None:
             return self._keyed(key)
-        if any(_concerns(each.option, (), None, self._facts["kind"] == "run") for each in self.named()):
+        if any(_concerns(entry.option, (), None, self._facts["kind"] == "run") for entry in self.named()):
             words = "%s: to resume this run, --trust will be needed. Name another folder: export %s=DIR"
             _LOG.warning(words, state.fault or f"{state.folder} holds no key", STATE)
         return None
@@ -146,13 +151,13 @@ class Claims:
         facts = self._facts
         model = facts.get("model") or facts.get("roles", {}).get("target") or ""
         models = facts.get("models") or ()
-        for each in [model, *models]:
-            own = each if isinstance(each, Mapping) else {"model": each}
-            yield from _of_model("models", str(own.get("model", "")), own, facts, self._base)
+        for written in [model, *models]:
+            entry = written if isinstance(written, Mapping) else {"model": written}
+            yield from _of_model("models", str(entry.get("model", "")), entry, facts, self._base)
         for name in ("roles", "resources"):
-            for key, given in facts.get(name, {}).items():
-                own = given if isinstance(given, Mapping) else {"model": given}
-                yield from _of_model(f"{name}.{key}", str(own.get("model", "")), own, {}, self._base)
+            for key, value in facts.get(name, {}).items():
+                entry = value if isinstance(value, Mapping) else {"model": value}
+                yield from _of_model(f"{name}.{key}", str(entry.get("model", "")), entry, {}, self._base)
         yield from self._of_executor()
         yield from self._of_paths()
 
@@ -192,27 +197,27 @@ def made_here(manifest: Mapping[str, Any], folder: Path) -> bool:
     return Claims.of_run(manifest, folder).trusted
 
 
-def _concerns(option: str, given: Collection[str], only: Collection[str] | None, of_run: bool) -> bool:
+def _concerns(option: str, command_options: Collection[str], only: Collection[str] | None, of_run: bool) -> bool:
     name = option.partition(".")[0]
-    if name in given or (name == "executor_options" and "executor" in given):
+    if name in command_options or (name == "executor_options" and "executor" in command_options):
         return False
     return name in only if only is not None else not (of_run and name == "tasks")
 
 
 def _of_model(
-    option: str, model: str, own: Mapping[str, Any], shared: Mapping[str, Any], base: Path
+    option: str, model: str, entry: Mapping[str, Any], shared: Mapping[str, Any], base: Path
 ) -> Iterator[Named]:
     """Yield the entries of one model: its address, variables of keys, a file in its name, odd settings."""
-    for place, given in ((option, own), ("", shared)):
-        address = given.get("base_url")
+    for place, options in ((option, entry), ("", shared)):
+        address = options.get("base_url")
         if address and not _is_known(model, str(address)):
             yield Named("base_url" if not place else f"{place}.base_url", str(address))
-        for name, value in given.items():
+        for name, value in options.items():
             if "key" in name and value:
                 yield Named(f"{place}.{name}".lstrip("."), str(value))
-        for settings in (given.get("generation"), given.get("conditions")):
+        for settings in (options.get("generation"), options.get("conditions")):
             yield from _of_settings(settings)
-    yield from _of_settings({name: value for name, value in own.items() if name not in _OWN and "key" not in name})
+    yield from _of_settings({name: value for name, value in entry.items() if name not in _OWN and "key" not in name})
     if names_a_file(model, base) or names_an_address(model):
         yield Named(option, model)
 
@@ -223,10 +228,10 @@ def names_a_file(spec: str, base: Path) -> bool:
 
     Paths are relative to the working directory, as when they are opened.
     """
-    provider, _, rest = spec.strip().partition("/")
+    provider, _, model = spec.strip().partition("/")
     if provider in PATHS_FOLLOW:
-        return bool(rest) and not _within(base, Path(), rest)
-    paths = [part for part in parts_of_name(rest) if part.startswith(("/", "~", ".")) or ".." in Path(part).parts]
+        return bool(model) and not _within(base, Path(), model)
+    paths = [part for part in parts_of_name(model) if part.startswith(("/", "~", ".")) or ".." in Path(part).parts]
     return any(not _within(base, Path(), path) for path in paths)
 
 
