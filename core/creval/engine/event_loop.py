@@ -32,8 +32,8 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         if elsewhere is not None:
-            given: T = elsewhere(work)
-            return given
+            result: T = elsewhere(work)
+            return result
         return asyncio.run(work) if interruption is None else _interruptible(work, interruption)
     return _in_a_thread(work)
 
@@ -47,15 +47,15 @@ def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
         return await work
 
     with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(asyncio.run, watched())
+        future = thread.submit(asyncio.run, watched())
         try:
-            return done.result()
+            return future.result()
         except KeyboardInterrupt:
             loop, task = running.result()
-            if task is not None and not done.done():
+            if task is not None and not future.done():
                 loop.call_soon_threadsafe(task.cancel)
             with suppress(asyncio.CancelledError):
-                done.result()
+                future.result()
             raise
 
 

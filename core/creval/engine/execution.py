@@ -92,14 +92,14 @@ class RunContext:
         """Return the statistics of each model so far, by role, over all processes."""
         return {role: self._sum(role, model.stats()) for role, model in self.setup.models.opened().items()}
 
-    def _sum(self, role: str, here: ModelStats) -> ModelStats:
+    def _sum(self, role: str, local: ModelStats) -> ModelStats:
         """Add the statistics of other processes; calls in flight and their limit are only those of this process."""
         remote = [stats[role] for stats in self._remote.values() if role in stats]
         if not remote:
-            return here
+            return local
         names = [field.name for field in fields(ModelStats) if field.name not in ("usage", "in_flight", "limit")]
-        sums = {name: sum((getattr(each, name) for each in remote), getattr(here, name)) for name in names}
-        return replace(here, usage=sum((each.usage for each in remote), here.usage), **sums)
+        sums = {name: sum((getattr(each, name) for each in remote), getattr(local, name)) for name in names}
+        return replace(local, usage=sum((each.usage for each in remote), local.usage), **sums)
 
 
 class Execution(NamedTuple):
@@ -156,8 +156,8 @@ def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> 
     names = registry.names("executor")
     if name.rpartition("/")[2] not in names:
         absent = absent_distribution("executor", name)
-        more = f"It comes with {absent}: pip install {absent}" if absent else "Plugins add others: creval ls --registry"
-        hint = f"Installed: {', '.join(names)}. {more}"
+        note = f"It comes with {absent}: pip install {absent}" if absent else "Plugins add others: creval ls --registry"
+        hint = f"Installed: {', '.join(names)}. {note}"
         raise UnknownNameError("executor", name, names, where=_OPTION, hint=hint)
     component = registry.get("executor", name, where=_OPTION)
     executor: Executor = component.load()(address or None, dict(options))

@@ -97,13 +97,13 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
 
 def asked_hash(task: Task) -> str:
     """Return the sha256 of everything that shapes the questions to the model, to which saved answers belong."""
-    asked = {name: task.resolved[name] for name in _ASKED if name in task.resolved}
+    sections = {name: task.resolved[name] for name in _ASKED if name in task.resolved}
     roles = task.resolved.get("roles")
     made_with = {role: roles[role] for role in task.making_roles if isinstance(roles, Mapping) and role in roles}
-    own = {role: spec for role, spec in made_with.items() if isinstance(spec, Mapping)}
-    if own:  # the protocol's own wording shapes the answers as the prompts do
-        asked["roles"] = {role: {k: v for k, v in spec.items() if k != "model"} for role, spec in own.items()}
-    text = json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    role_specs = {role: spec for role, spec in made_with.items() if isinstance(spec, Mapping)}
+    if role_specs:  # the protocol's own wording shapes the answers as the prompts do
+        sections["roles"] = {role: {k: v for k, v in spec.items() if k != "model"} for role, spec in role_specs.items()}
+    text = json.dumps(sections, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -67,12 +67,12 @@ class Guarded:
     def on_finish(self, results: Mapping[str, Any]) -> None:
         self._call("on_finish", results)
 
-    def _call(self, method: str, *given: Any) -> None:
+    def _call(self, method: str, *arguments: Any) -> None:
         for inner in tuple(self._inner):
             try:
                 callback = getattr(inner, method, None)
                 if callback is not None:  # an observer need not implement every method
-                    callback(*given)
+                    callback(*arguments)
             except Exception as error:
                 what = f"{type(inner).__name__}.{method}: {type(error).__name__}: {error}"
                 _LOG.warning("an observer failed and is left out from here on: %s", what)

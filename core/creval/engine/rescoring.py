@@ -41,26 +41,26 @@ def with_task_files(
 
     Raises UnknownNameError if the run has no such task, UsageError if two files define the same task, TaskError.
     """
-    given: dict[str, Task] = {}
+    replacements: dict[str, Task] = {}
     for file in files:
         task = _load(file, plugins)
-        if task.name in given:
+        if task.name in replacements:
             raise UsageError(f"two files are the task {task.name!r}", where=_OPTION, fix="Leave one of them out.")
-        given[task.name] = task
+        replacements[task.name] = task
     names = [plan.task.name for plan in plans]
-    for name in given:
+    for name in replacements:
         if name not in [*names, *(plan.task.short_name for plan in plans)]:
             raise UnknownNameError("task of the run", name, names, where=_OPTION)
-    return [_exchanged(plan, given, options, plugins) for plan in plans]
+    return [_exchanged(plan, replacements, options, plugins) for plan in plans]
 
 
-def _exchanged(plan: TaskPlan, given: dict[str, Task], options: RunOptions, plugins: Plugins) -> TaskPlan:
-    task = given.get(plan.task.name) or given.get(plan.task.short_name)
+def _exchanged(plan: TaskPlan, replacements: dict[str, Task], options: RunOptions, plugins: Plugins) -> TaskPlan:
+    task = replacements.get(plan.task.name) or replacements.get(plan.task.short_name)
     if task is None:
         return plan
-    own = with_examples(replace(task, name=plan.task.name), options.few_shot, plugins.registry)
-    own = with_own_grid(with_roles(own, options.resources), options, plugins.registry)
-    return replace(plan, task=own)
+    expanded = with_examples(replace(task, name=plan.task.name), options.few_shot, plugins.registry)
+    expanded = with_own_grid(with_roles(expanded, options.resources), options, plugins.registry)
+    return replace(plan, task=expanded)
 
 
 def copy_run(source: Path, target: Path) -> Path:
@@ -88,27 +88,27 @@ def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> No
     """Store in a copy of a run the YAML with which it was scored."""
     for file in files:
         task = _load(file, plugins)
-        kept = folder / TASKS / f"{file_name(task.name)}.yaml"
+        path = folder / TASKS / f"{file_name(task.name)}.yaml"
         try:
-            with open_new(kept) as copy:
+            with open_new(path) as copy:
                 copy.write(task_yaml(task).encode())
         except OSError as error:
-            raise disk_error(error, kept).then(f"copy {file} there: the scores are saved.") from error
+            raise disk_error(error, path).then(f"copy {file} there: the scores are saved.") from error
 
 
 @contextmanager
 def resumable_scoring(path: Path, how: Rescoring) -> Iterator[None]:
     """Make errors that end a scoring early name the command that scores again, not the one that resumes the run."""
-    again = score_command(path, also=" ".join(_words(path, how)))
+    command = score_command(path, also=" ".join(_words(path, how)))
     interruption = CURRENT.get()
     if interruption is not None:
-        interruption.resume_command = again
+        interruption.resume_command = command
     try:
         yield
     except DiskError as error:
-        raise error.then(f"score again with: {again}") from error.__cause__
+        raise error.then(f"score again with: {command}") from error.__cause__
     except KeyboardInterrupt as error:
-        error.add_note(f"The scores are as they were. Score again with: {again}")
+        error.add_note(f"The scores are as they were. Score again with: {command}")
         raise
 
 

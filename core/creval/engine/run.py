@@ -143,10 +143,10 @@ def resume(
         folder.clear_halves()
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
-        own = _check_trust(manifest, path, "resume", given)
+        trusted = _check_trust(manifest, path, "resume", given)
         anew = {name: given.get(name) for name in ("max_cost", "max_calls", "executor", "executor_options")}
         manifest["options"] |= {name: value for name, value in anew.items() if value is not None}
-        if own:
+        if trusted:
             sign(manifest, path)
         options = read_options(manifest["options"])
         options = replace(
@@ -159,7 +159,7 @@ def resume(
         )
         plugins = load_plugins()
         executor = _executor(options, plugins)
-        named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
+        named, people = tasks_here(folder, manifest["requested"], trusted), asked_people(manifest)
         plans = shared_as_before(open_plans(named, options, plugins, new=False, people=people), manifest)
         _check_unchanged(manifest, plans, path)
         states, spending = _resume_states(folder, plans), Spending()
@@ -167,14 +167,14 @@ def resume(
             state.load()
             spending.join(state.samples.summary.spending)
         before = spending.of_run(folder, manifest)
-        spent = Budget(options.max_cost, options.max_calls, *before, within=sweep and sweep.budget)
-        common = _common(spent, sweep)
+        budget = Budget(options.max_cost, options.max_calls, *before, within=sweep and sweep.budget)
+        common = _common(budget, sweep)
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, common, seat)
         setup.open_parts(resources=not executor.remote)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:
             cost, calls = setup.models.batching.spent
-            spent.cost, spent.calls = max(spent.cost, cost), max(spent.calls, calls)
+            budget.cost, budget.calls = max(budget.cost, cost), max(budget.calls, calls)
         context = RunContext(setup, plans, RunRequest(named, manifest["roles"], people))
         return RunSteps(folder, manifest, Execution(context, executor), watcher, states).whole()
 
@@ -196,17 +196,17 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         folder.clear_halves()
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
-        own = _check_trust(manifest, path, "score", how)
+        trusted = _check_trust(manifest, path, "score", how)
         options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
         executor = _executor(options, plugins)
-        named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
+        named, people = tasks_here(folder, manifest["requested"], trusted), asked_people(manifest)
         plans = open_plans(named, options, plugins, people=people)
         plans = with_task_files(plans, how.task_files, options, plugins)
         plans = shared_as_before([_recorded_plan(plan, manifest, path) for plan in plans], manifest)
         for name in how.tasks:
             plans = _with_task(name, plans, (manifest, options, plugins), path)
-        if how.tasks and own:
+        if how.tasks and trusted:
             sign(manifest, path)
         named = [*named, *how.tasks]
         roles = {**manifest["roles"], **how.roles}
@@ -244,15 +244,15 @@ def _check_trust(manifest: dict[str, Any], path: Path, verb: str, given: Mapping
     Returns whether everything it names is trusted. Options of an executor belong to the executor named with them.
     """
     claims = Claims.of_run(manifest, path)
-    stated = given if isinstance(given, Mapping) else {"executor": given.executor}
-    names = {name for name in ("base_url", "executor", "executor_options") if stated.get(name) is not None}
+    options = given if isinstance(given, Mapping) else {"executor": given.executor}
+    names = {name for name in ("base_url", "executor", "executor_options") if options.get(name) is not None}
     names |= {"base_url"} if verb == "score" else set()  # the target is not asked
     command = resume_command(path, manifest) if verb == "resume" else score_command(path, manifest)
     claims.check(command, names)
-    own = claims.trusted
-    if not own and "executor" in names and stated.get("executor_options") is None:
+    trusted = claims.trusted
+    if not trusted and "executor" in names and options.get("executor_options") is None:
         manifest["options"]["executor_options"] = {}
-    return own or all(each.option in names for each in claims.named())
+    return trusted or all(each.option in names for each in claims.named())
 
 
 def _executor(options: RunOptions, plugins: Plugins) -> Executor:
@@ -283,10 +283,10 @@ def _named(roles: Mapping[str, str]) -> dict[str, str]:
 def _address(stored: str | None, given: str | None, path: Path) -> str | None:
     """Return the address to resume with. Raises UsageError if it was not stored completely and is not given again."""
     if given is not None:
-        shown = shown_address(given)
-        if shown != stored:
+        displayed = shown_address(given)
+        if displayed != stored:
             raise UsageError(
-                f"the run was made {f'at {stored}' if stored else 'without an address'}, not at {shown}",
+                f"the run was made {f'at {stored}' if stored else 'without an address'}, not at {displayed}",
                 where="--base-url",
                 fix="Give the run's own address, or start a new run.",
             )

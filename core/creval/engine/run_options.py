@@ -165,22 +165,22 @@ class RunOptions:
     @property
     def prompt_overrides(self) -> dict[str, Any]:
         """Changes of the prompts by the user, for results and comparisons."""
-        stated = {"few_shot": self.few_shot, "system": self.system}
-        return {name: value for name, value in stated.items() if value is not None}
+        overrides = {"few_shot": self.few_shot, "system": self.system}
+        return {name: value for name, value in overrides.items() if value is not None}
 
     def __repr__(self) -> str:
         """Show the options that differ from the defaults."""
-        given = ((each.name, getattr(self, each.name), each) for each in fields(self))
-        said = [f"{name}={value!r}" for name, value, each in given if value and value != each.default]
-        return f"RunOptions({', '.join(said)})"
+        values = ((option.name, getattr(self, option.name), option) for option in fields(self))
+        changed = [f"{name}={value!r}" for name, value, option in values if value and value != option.default]
+        return f"RunOptions({', '.join(changed)})"
 
 
 def _make_paths(options: RunOptions) -> None:
     """Convert paths that are given as texts from Python."""
     for name in ("output", "cache_folder"):
-        given = getattr(options, name)
-        if isinstance(given, str):
-            object.__setattr__(options, name, Path(given))
+        value = getattr(options, name)
+        if isinstance(value, str):
+            object.__setattr__(options, name, Path(value))
     if any(isinstance(file, str) for file in options.data.values()):
         object.__setattr__(options, "data", {task: Path(file) for task, file in options.data.items()})
     if isinstance(options.reuse, str | Path):
@@ -191,42 +191,42 @@ def _make_paths(options: RunOptions) -> None:
 
 def split_roles(options: RunOptions | Rescoring) -> None:
     """Keep the models' names in `roles` and move other settings of a role to `role_options`. Raises UsageError."""
-    models = {role: given for role, given in options.roles.items() if not isinstance(given, Mapping)}
-    mapped = {role: given for role, given in options.roles.items() if isinstance(given, Mapping)}
-    models |= {role: str(given["model"]) for role, given in mapped.items() if "model" in given}
-    own = {role: _role_options(role, given) for role, given in {**options.role_options, **mapped}.items()}
+    models = {role: value for role, value in options.roles.items() if not isinstance(value, Mapping)}
+    mapped = {role: value for role, value in options.roles.items() if isinstance(value, Mapping)}
+    models |= {role: str(value["model"]) for role, value in mapped.items() if "model" in value}
+    role_options = {role: _role_options(role, value) for role, value in {**options.role_options, **mapped}.items()}
     object.__setattr__(options, "roles", models)
-    object.__setattr__(options, "role_options", {role: given for role, given in own.items() if given})
+    object.__setattr__(options, "role_options", {role: value for role, value in role_options.items() if value})
 
 
-def _role_options(role: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _role_options(role: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return a role's own settings except its model, all generation settings under `generation`. Raises UsageError."""
     where = f"--role {role}"
-    said = {name: value for name, value in given.items() if name in ROLE_KEYS}
-    settings = said.pop("generation", {})
+    options = {name: value for name, value in entry.items() if name in ROLE_KEYS}
+    settings = options.pop("generation", {})
     if not isinstance(settings, Mapping):
         raise UsageError(
             "generation must be a mapping of settings", where=where, fix="Write generation: {name: value}."
         )
-    settings = {**settings, **{name: value for name, value in given.items() if name not in (*ROLE_KEYS, "model")}}
+    settings = {**settings, **{name: value for name, value in entry.items() if name not in (*ROLE_KEYS, "model")}}
     _check_plain(settings, where)
     try:
         settings = dict(_flat(settings))
     except UsageError as error:
         error.where = where
         raise
-    _check_role(said, where)
-    return {**said, **({"generation": nested_settings(settings)} if settings else {})}
+    _check_role(options, where)
+    return {**options, **({"generation": nested_settings(settings)} if settings else {})}
 
 
-def _check_role(said: Mapping[str, Any], where: str) -> None:
-    calls = said.get("concurrency", 1)
+def _check_role(options: Mapping[str, Any], where: str) -> None:
+    calls = options.get("concurrency", 1)
     if type(calls) is not int or calls < 1:
         raise UsageError("concurrency must be a whole number from 1", where=where)
     for name in ("base_url", "api_key_env"):
-        if not isinstance(said.get(name, ""), str):
+        if not isinstance(options.get(name, ""), str):
             raise UsageError(f"{name} must be a text", where=where)
-    address = said.get("base_url")
+    address = options.get("base_url")
     if address is not None and shown_address(address) != address:
         fix = "Put the key into a variable, and name that: api_key_env: NAME."
         raise UsageError("a role's address is stored in the run, and may contain a secret", where=where, fix=fix)
@@ -242,8 +242,8 @@ def nested_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     known = generation_settings()
     extra = {name: value for name, value in generation.items() if name not in known}
-    rest = {name: value for name, value in generation.items() if name in known}
-    return {**rest, "extra": extra} if extra else rest
+    others = {name: value for name, value in generation.items() if name in known}
+    return {**others, "extra": extra} if extra else others
 
 
 def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -266,11 +266,11 @@ def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
     extra = generation.get(EXTRA, {})
     if not isinstance(extra, Mapping):
         raise UsageError("extra must be a mapping of settings", where="--generation", fix="Write extra={name: value}.")
-    rest = {name: value for name, value in generation.items() if name != EXTRA}
-    twice = sorted(rest.keys() & extra.keys())
+    others = {name: value for name, value in generation.items() if name != EXTRA}
+    twice = sorted(others.keys() & extra.keys())
     if twice:
         raise UsageError(f"{twice[0]!r} is set twice, also under extra", where="--generation", fix="Keep one of them.")
-    return _Checked({**rest, **extra})
+    return _Checked({**others, **extra})
 
 
 def _check_conditions(conditions: Mapping[str, Sequence[Any]], generation: Mapping[str, Any]) -> None:
@@ -318,15 +318,15 @@ def parse_limit(limit: int | str | None) -> Limit | None:
     if limit is None:
         return None
     text = str(limit)
-    found = _LIMIT.fullmatch(text)
-    if found is not None:
-        first = found["first"] is not None
-        if found["share"] and 0 < (percent := _percent(found["share"])) <= 100:
+    match = _LIMIT.fullmatch(text)
+    if match is not None:
+        first = match["first"] is not None
+        if match["share"] and 0 < (percent := _percent(match["share"])) <= 100:
             return Limit(percent=percent, first=first)
-        if found["number"] and int(found["number"]):
-            return Limit(int(found["number"]), first=first)
-        if found["low"] and 0 < int(found["low"]) <= int(found["high"]):
-            return Limit(span=(int(found["low"]), int(found["high"])))
+        if match["number"] and int(match["number"]):
+            return Limit(int(match["number"]), first=first)
+        if match["low"] and 0 < int(match["low"]) <= int(match["high"]):
+            return Limit(span=(int(match["low"]), int(match["high"])))
     fix = "Give a number of docs, a share (10%), places (10-20), or the first ones (first:10, first:10%)."
     raise UsageError(f"{text!r} is not a limit", where="--limit", fix=fix)
 
@@ -390,8 +390,8 @@ class Rescoring:
         """Yield the roles as arguments of `--role`: `judge` and a model, or the role's settings as JSON."""
         for role in dict.fromkeys([*self.roles, *self.role_options]):
             model = {"model": self.roles[role]} if role in self.roles else {}
-            own = self.role_options.get(role)
-            yield role, json.dumps({**model, **own}, ensure_ascii=False) if own else self.roles[role]
+            settings = self.role_options.get(role)
+            yield role, json.dumps({**model, **settings}, ensure_ascii=False) if settings else self.roles[role]
 
     def words(self) -> str:
         """Return the equivalent options of `creval score`, without limits, consents, and where the scores go."""
@@ -410,7 +410,7 @@ class Rescoring:
             resources={**options.resources, **self.resources},
             roles={**options.roles, **self.roles},
             role_options={
-                **{role: own for role, own in options.role_options.items() if role not in self.roles},
+                **{role: settings for role, settings in options.role_options.items() if role not in self.roles},
                 **self.role_options,
             },
             max_cost=options.max_cost if self.max_cost is None else self.max_cost,

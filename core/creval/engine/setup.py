@@ -179,8 +179,8 @@ class Setup:
 
     def used_resources(self, task: Task) -> UsedResources:
         """Return the resources and models of roles behind a task's numbers."""
-        opened, target = self.contexts[task.name].names(), self.models.named(TARGET) or ""
-        return UsedResources.of(task, self.options, opened, target, self.uses(task, ""))
+        names, target = self.contexts[task.name].names(), self.models.named(TARGET) or ""
+        return UsedResources.of(task, self.options, names, target, self.uses(task, ""))
 
     @property
     def in_flight(self) -> int:
@@ -284,10 +284,10 @@ def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
 def _check_modalities(task: Task, role: str | None, model: Model) -> None:
     """Refuse a model that does not accept the media of a task's prompts (`role` None: those of the target)."""
     known = model.modalities
-    lacking = sorted(task.media_kinds(role) - known) if known is not None else []
-    if lacking:
+    missing = sorted(task.media_kinds(role) - known) if known is not None else []
+    if missing:
         raise UsageError(
-            f"{model.spec} takes no {lacking[0]}, and the prompts of {task.name!r} hold some",
+            f"{model.spec} takes no {missing[0]}, and the prompts of {task.name!r} hold some",
             where="--model" if role is None else f"--role {role}",
             fix="Use a model that does, or leave the task out.",
         )
@@ -304,7 +304,7 @@ def _check_likelihoods(tasks: Sequence[Task], target: Model, registry: Registry)
         if target.batched:
             raise UsageError(f"{task.name!r} requests log-likelihoods, which batches do not return", where="--batch")
         absent = absent_distribution("likelihoods", target.spec.partition("/")[0])
-        giving = [each.name for each in registry.all() if each.kind == "provider" and each.gives_loglikelihoods]
+        giving = [c.name for c in registry.all() if c.kind == "provider" and c.gives_loglikelihoods]
         able = [f"{name}/" for name in sorted({*giving, *registry.names("likelihoods")})]
         raise UsageError(
             f"{target.spec} returns no log-likelihoods of given texts, which {task.name!r} asks for",
@@ -332,12 +332,12 @@ def open_setup(
 
     `common` are existing parts to use (None: all are new), `seat` is where a person answers (None: at the terminal).
     """
-    opened: dict[str, tuple[Task, TaskContext]] = {}
+    task_contexts: dict[str, tuple[Task, TaskContext]] = {}
     common = common or Common(Budget(options.max_cost, options.max_calls))
     asking = replace(
         model_options(options, common.budget),
         limiters=common.limiters,
-        find_baseline=_baseline_finder(opened, plugins),
+        find_baseline=_baseline_finder(task_contexts, plugins),
         seat=seat,
         run_tasks=RunTasks({task.name: task for task in tasks}, plugins.registry),
     )
@@ -352,7 +352,7 @@ def open_setup(
     for task in tasks:
         specs = chosen_resources(task.resources, options.resources)
         contexts[task.name] = TaskContext(task, options.seed, specs, resources, RoleAccess(models, ledger))
-        opened[task.name] = (task, contexts[task.name])
+        task_contexts[task.name] = (task, contexts[task.name])
     return Setup(plugins, options, models, ledger, resources, contexts, tuple(tasks))
 
 

@@ -46,12 +46,12 @@ def with_task(plan: TaskPlan, plans: Sequence[TaskPlan], manifest: Mapping[str, 
 
     Raises RunError, with the differences, if there is no such task.
     """
-    asked = {task["task"]: task for task in manifest["tasks"]}
+    entries = {task["task"]: task for task in manifest["tasks"]}
     for other in plans:
-        old = asked[other.task.name]
-        own = replace(plan, indices=old["indices"], repeats=old["repeats"], shares=other.shares or other.task.name)
-        if _questions(own, registry) == _questions(other, registry):
-            return own
+        old = entries[other.task.name]
+        shared = replace(plan, indices=old["indices"], repeats=old["repeats"], shares=other.shares or other.task.name)
+        if _questions(shared, registry) == _questions(other, registry):
+            return shared
     nearest = min(plans, key=lambda other: len(_differences(plan, other)))
     differing = ", ".join(_differences(plan, nearest)) or "its resources"
     raise RunError(
@@ -83,7 +83,7 @@ def _questions(plan: TaskPlan, registry: Registry) -> str:
     """Return everything that shapes the answers to a task; equal for tasks that may share them."""
     task = plan.task
     protocol = registry.get("protocol", task.protocol.name)
-    conditions = [[each.name, dict(each.settings)] for each in task.conditions]
+    conditions = [[condition.name, dict(condition.settings)] for condition in task.conditions]
     parts = [asked_hash(task), plan.dataset.fingerprint, plan.docs_digest, plan.repeats, conditions]
     parts += [dict(plan.overrides), task.by_reference, sorted(task.requires), protocol.qualified]
     parts += [dict(task.resources) if protocol.uses else None, [task.role_models.get(r) for r in task.making_roles]]
@@ -91,8 +91,8 @@ def _questions(plan: TaskPlan, registry: Registry) -> str:
     return json.dumps(parts, sort_keys=True, default=str)
 
 
-def _differences(one: TaskPlan, other: TaskPlan) -> list[str]:
-    tasks: tuple[Task, Task] = (one.task, other.task)
-    found = [key for key in _SECTIONS if tasks[0].resolved.get(key) != tasks[1].resolved.get(key)]
-    same_data = one.dataset.fingerprint == other.dataset.fingerprint
-    return found if same_data or "dataset" in found else [*found, "its data"]
+def _differences(first: TaskPlan, second: TaskPlan) -> list[str]:
+    tasks: tuple[Task, Task] = (first.task, second.task)
+    differing = [key for key in _SECTIONS if tasks[0].resolved.get(key) != tasks[1].resolved.get(key)]
+    same_data = first.dataset.fingerprint == second.dataset.fingerprint
+    return differing if same_data or "dataset" in differing else [*differing, "its data"]

@@ -57,31 +57,31 @@ def keep_files(
     models: Mapping[str, Any],
     options: RunOptions,
     plans: Sequence[TaskPlan],
-    own: bool = True,
+    trusted: bool = True,
 ) -> list[Path]:
     """Write the file of a run (or, if `models` are several, of a sweep) and the YAML of its tasks; return the paths.
 
     `models` is `{"model": M}` or `{"models": [...]}`. Tasks outside plugins refer to the YAML next to the file, so that
     a copy of the folder is enough; their data file is copied too, unless the task stores its docs by reference or the
-    file is larger than 50 MB. What the file names is trusted on this machine only with `own`. Raises RunError if the
-    disk is full.
+    file is larger than 50 MB. What the file names is trusted on this machine only with `trusted`. Raises RunError if
+    the disk is full.
     """
-    made: list[Path] = []
+    written: list[Path] = []
     try:
         for plan in plans:
-            made.append(_write(folder / TASKS / f"{file_name(plan.task.name)}.yaml", task_yaml(plan.task)))
-            made += copied_data(plan.task, folder / TASKS)
+            written.append(_write(folder / TASKS / f"{file_name(plan.task.name)}.yaml", task_yaml(plan.task)))
+            written += copied_data(plan.task, folder / TASKS)
         name = RUN_FILE if "model" in models else SWEEP_FILE
         head = f"# Repeats this: creval run {name}. In its folder it adds what is missing.\n"
-        data = {"schema": 1, "tasks": _names(requested, plans), **models, **_stated(options), "output": "."}
-        signature = Claims.of_file(data, folder / name).signed() if own else None
+        data = {"schema": 1, "tasks": _names(requested, plans), **models, **_changed_options(options), "output": "."}
+        signature = Claims.of_file(data, folder / name).signed() if trusted else None
         data |= {MADE_HERE: signature} if signature is not None else {}
-        made.append(_write(folder / name, head + _dumped(data)))
+        written.append(_write(folder / name, head + _dumped(data)))
     except OSError as error:
-        for path in made:
+        for path in written:
             remove(path)
         raise disk_error(error, folder / RUN_FILE) from error
-    return made
+    return written
 
 
 def task_yaml(task: Task) -> str:
@@ -92,8 +92,8 @@ def task_yaml(task: Task) -> str:
 def _names(requested: Sequence[str], plans: Sequence[TaskPlan]) -> list[str]:
     names: dict[str, None] = {}
     for name in requested:
-        own = [plan.task for plan in plans if is_path(name) and _stands_at(plan.task, name)]
-        copies = [f"./{TASKS}/{file_name(task.name)}.yaml" for task in own if task.plugin == LOCAL]
+        tasks = [plan.task for plan in plans if is_path(name) and _stands_at(plan.task, name)]
+        copies = [f"./{TASKS}/{file_name(task.name)}.yaml" for task in tasks if task.plugin == LOCAL]
         names.update(dict.fromkeys(copies or [name]))
     return list(names)
 
@@ -101,8 +101,8 @@ def _names(requested: Sequence[str], plans: Sequence[TaskPlan]) -> list[str]:
 def _stands_at(task: Task, name: str) -> bool:
     place = parse_path(name)
     key = str(task.resolved["task"])
-    wanted = place.variant is None or key.endswith(f"_{place.variant}")
-    return task.file.absolute() == place.file.absolute() and wanted
+    same_variant = place.variant is None or key.endswith(f"_{place.variant}")
+    return task.file.absolute() == place.file.absolute() and same_variant
 
 
 def copied_data(task: Task, folder: Path) -> list[Path]:
@@ -128,16 +128,18 @@ def _copied(name: str, task: Task, folder: Path) -> list[Path]:
     return [target]
 
 
-def _stated(options: RunOptions) -> dict[str, Any]:
+def _changed_options(options: RunOptions) -> dict[str, Any]:
     """Return the options that are not the defaults, and the seed."""
     data, defaults = options_data(options), options_data(RunOptions())
-    stated = {name: value for name, value in data.items() if name not in _HERE_ONLY and value != defaults[name]}
-    if stated.pop("role_options", None):
-        own = options.role_options
-        named = [*dict.fromkeys([*options.roles, *own])]
+    changed = {name: value for name, value in data.items() if name not in _HERE_ONLY and value != defaults[name]}
+    if changed.pop("role_options", None):
+        role_options = options.role_options
+        named = [*dict.fromkeys([*options.roles, *role_options])]
         models = {role: {"model": options.roles[role]} if role in options.roles else {} for role in named}
-        stated["roles"] = {r: {**models[r], **own[r]} if r in own else options.roles[r] for r in named}
-    return {"seed": options.seed, **stated}
+        changed["roles"] = {
+            r: {**models[r], **role_options[r]} if r in role_options else options.roles[r] for r in named
+        }
+    return {"seed": options.seed, **changed}
 
 
 def _dumped(data: Mapping[str, Any]) -> str:

@@ -82,11 +82,11 @@ class RunSteps:
         self._manifest["attempts"].append({"started": now(), "reading": self._reading})
         self._save("running")
         if self._older:
-            self._tell_reading("all of them are scored again")
+            self._warn_of_reading("all of them are scored again")
         if self._older or self._manifest["rescored"]:  # scored by other rules or resources: score everything again
             for state in self._states.values():
                 state.begin_scores()
-        self._tell_faults()
+        self._warn_of_faults()
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
         command = resume_command(self._folder.path, self._manifest)
         if self._setup.models.batching is not None:
@@ -104,27 +104,27 @@ class RunSteps:
             with_fix = isinstance(error, RunError | ScoringError)  # their fixes already say how to continue
             if interrupted or (isinstance(error, CrevalError) and not with_fix):
                 error.add_note(f"Finished samples are saved. Resume with: {command}")
-                self._tell_batches(error)
+                self._note_batches(error)
             raise
 
     def _is_scored(self) -> bool:
         """Whether every sample has its score, all with the resources of the run's start."""
         return not self._manifest["rescored"] and all(state.scored for state in self._states.values())
 
-    def _tell_faults(self) -> None:
+    def _warn_of_faults(self) -> None:
         """Warn, in one line each, of components that raised and are not tried again because their code is unchanged."""
-        again = score_command(self._folder.path, self._manifest)
-        for way, fix in (("scores", again), ("samples", "start a new run")):
-            found: Counter[str] = Counter()
+        command = score_command(self._folder.path, self._manifest)
+        for rows, fix in (("scores", command), ("samples", "start a new run")):
+            counts: Counter[str] = Counter()
             for state in self._states.values():
-                for fault, count in getattr(state, way).faults.items():
-                    if fault.component.startswith("protocol") == (way == "samples"):
-                        found[fault.component] += count
-            for component, count in sorted(found.items()):
-                what = "%d %s stay errored: the %s raised on them, and its code has not changed. To try anyway: %s"
-                _LOG.warning(what, count, way, component, fix)
+                for fault, count in getattr(state, rows).faults.items():
+                    if fault.component.startswith("protocol") == (rows == "samples"):
+                        counts[fault.component] += count
+            for component, count in sorted(counts.items()):
+                message = "%d %s stay errored: the %s raised on them, and its code has not changed. To try anyway: %s"
+                _LOG.warning(message, count, rows, component, fix)
 
-    def _tell_batches(self, error: BaseException) -> None:
+    def _note_batches(self, error: BaseException) -> None:
         """Add to the error that batches are pending at the provider, if there are any."""
         batching = self._setup.models.batching
         if batching is not None and batching.counts.batches:
@@ -134,7 +134,7 @@ class RunSteps:
     def scored_again(self) -> Finished:
         """Score and aggregate the saved samples."""
         if reading_of(self._manifest) < READING:
-            self._tell_reading("numbers may differ")
+            self._warn_of_reading("numbers may differ")
         return drive(self._score_only())
 
     async def _work(self) -> Finished:
@@ -153,7 +153,7 @@ class RunSteps:
             budget = budget or unpaid
         finally:
             await self._close()
-        self._settle_batches(budget)
+        self._clear_batches(budget)
         self._manifest["finished"] = now()
         if self._older:
             self._note_rescored()
@@ -166,7 +166,7 @@ class RunSteps:
             if plan.shares is not None:
                 copy_shared(self._folder, plan, self._states[plan.task.name])
 
-    def _settle_batches(self, budget: BudgetError | None) -> None:
+    def _clear_batches(self, budget: BudgetError | None) -> None:
         """Remove the batches' copy of answers once every sample and call has its own."""
         if self._setup.models.batching is not None and budget is None:
             self._setup.models.batching.settle()
@@ -181,7 +181,7 @@ class RunSteps:
             results, budget = await self._results(self._manifest["status"], again=True)
         finally:
             await self._close()
-        self._settle_batches(budget)
+        self._clear_batches(budget)
         self._note_rescored()
         self._save(self._manifest["status"])
         return self._finish(results, budget)
@@ -203,12 +203,12 @@ class RunSteps:
                 "libraries": library_data(),
                 "resources": dict(self._setup.options.resources),
                 "roles": dict(self._setup.options.roles),
-                "models": self._done_by_models(),
+                "models": self._model_stats(),
                 "tasks": {plan.task.name: plan.task.hash for plan in self._plans},
             }
         )
 
-    def _tell_reading(self, consequence: str) -> None:
+    def _warn_of_reading(self, consequence: str) -> None:
         _LOG.warning(
             "this run's answers were read by version %d of creval's rules; they are now read by version %d: %s",
             reading_of(self._manifest),
@@ -218,16 +218,16 @@ class RunSteps:
 
     def _end(self, status: str) -> None:
         """Record in the manifest how this attempt ended, with the statistics of its models."""
-        self._manifest["attempts"][-1] |= {"ended": now(), "status": status, "models": self._done_by_models()}
+        self._manifest["attempts"][-1] |= {"ended": now(), "status": status, "models": self._model_stats()}
         self._save(status)
 
-    def _done_by_models(self) -> dict[str, dict[str, float]]:
+    def _model_stats(self) -> dict[str, dict[str, float]]:
         """Return the statistics of each model in this process, and the number of answers that the ledger reused."""
         models = {role: stats.to_json() for role, stats in self._context.stats().items()}
         for role, counts in self._setup.ledger.counts().items():
-            for name, done in models.items():
+            for name, stats_of_model in models.items():
                 if name.partition("=")[0] == role:
-                    done["reused"] = counts.reused
+                    stats_of_model["reused"] = counts.reused
         return models
 
     async def _results(self, status: str, again: bool = False) -> tuple[dict[str, Any], BudgetError | None]:
@@ -237,9 +237,9 @@ class RunSteps:
         except CrevalError as error:
             if self._setup.models.batching is not None:  # pending batches may take a day, and are not lost
                 self._setup.models.batching.let_go(error)
-            await self._setup.ledger.landed()
+            await self._setup.ledger.finish_pending()
             raise
-        await self._setup.ledger.landed()
+        await self._setup.ledger.finish_pending()
         tasks = [self._aggregate_task(plan) for plan in self._plans]
         results = {
             "schema": FORM,
@@ -322,8 +322,8 @@ class RunSteps:
             stored = partial(self._folder.read_scores, task.name)
             metrics = aggregate_task(plan, tally, used_resources, registry, seed, stored)
         except ScoringError as error:
-            again = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
-            fix = f"{error.fix or 'Correct the scorer.'} {again}"
+            advice = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
+            fix = f"{error.fix or 'Correct the scorer.'} {advice}"
             raise ScoringError(error.what, where=error.where, fix=fix) from error
         usage = TaskUsage(state.samples.summary.usage, self._setup.ledger.usage(task.name))
         labelled = read_labelled(self._folder.path)

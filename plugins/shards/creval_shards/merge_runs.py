@@ -217,7 +217,7 @@ class _Merge:
         whole = whole and reading_of(self._parts[0].manifest) == READING  # else all are scored by the current rules
         first = self._parts[0].manifest
         model = {"model": first["roles"][TARGET]}
-        keep_files(self._target.path, first["requested"], model, self._options, self._plans, own=self.own)
+        keep_files(self._target.path, first["requested"], model, self._options, self._plans, trusted=self.own)
         results = self._results(output) if whole else None
         if results is not None:
             check_results(results)

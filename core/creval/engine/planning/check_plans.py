@@ -59,8 +59,8 @@ def pinned_providers(generation: Mapping[str, Any]) -> list[str]:
     provider = generation.get("provider") or (generation.get("extra") or {}).get("provider")
     if not isinstance(provider, Mapping):
         return []
-    found = provider.get("only") or (provider.get("order") if provider.get("allow_fallbacks") is False else None)
-    return [found] if isinstance(found, str) else [str(name) for name in found or ()]
+    providers = provider.get("only") or (provider.get("order") if provider.get("allow_fallbacks") is False else None)
+    return [providers] if isinstance(providers, str) else [str(name) for name in providers or ()]
 
 
 _OWN = frozenset({"model", "messages", "stream"})
@@ -104,16 +104,16 @@ def _check_values(generation: Mapping[str, Any]) -> None:
 def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
     """Refuse a setting `n` that the protocol would override, or whose further answers it would drop."""
     task = plan.task
-    given = [settings.get("n") for settings in (task.generation, options.generation)]
-    wanted = [n for n in (*given, *(condition.settings.get("n") for condition in task.conditions)) if n is not None]
-    if not any(n != 1 for n in wanted):
+    counts = [settings.get("n") for settings in (task.generation, options.generation)]
+    requested = [n for n in (*counts, *(condition.settings.get("n") for condition in task.conditions)) if n is not None]
+    if not any(n != 1 for n in requested):
         return
     several = "n" in registry.get("protocol", task.protocol.name).parameters.get("properties", {})
     if several and task.protocol.parameters.get("n") is None:
         return
     what = "sets itself how many answers it requests" if several else "reads one answer of a call"
     raise UsageError(
-        f"the protocol {task.protocol.name!r} of {task.name!r} {what}, so n={max(wanted)} cannot be used",
+        f"the protocol {task.protocol.name!r} of {task.name!r} {what}, so n={max(requested)} cannot be used",
         where="the setting n",
         fix="Leave n out of generation, conditions and --generation; or run each doc several times with --repeats.",
     )
@@ -122,7 +122,7 @@ def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
 def _check_sets(plan: TaskPlan, registry: Registry) -> None:
     """Check that a scorer of sets of answers gets several answers per doc."""
     several = any((condition.settings.get("n") or 1) > 1 for condition in plan.task.conditions)
-    several |= any((given.get("n") or 1) > 1 for given in (plan.task.generation, plan.overrides))
+    several |= any((settings.get("n") or 1) > 1 for settings in (plan.task.generation, plan.overrides))
     several |= (plan.task.protocol.parameters.get("n") or 1) > 1
     for ref in plan.task.score:
         needed = registry.get("scorer", ref.name).scorer_traits(ref.parameters).minimum_repeats

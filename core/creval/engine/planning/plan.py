@@ -71,7 +71,7 @@ def asks_people(model: str) -> bool:
 
 def asked_people(manifest: Mapping[str, Any]) -> bool:
     """Whether a run asked people, once per doc (runs of earlier versions asked them under each condition of a task)."""
-    once = any([each["name"] for each in task["conditions"]] == [Condition().name] for task in manifest["tasks"])
+    once = any([c["name"] for c in task["conditions"]] == [Condition().name] for task in manifest["tasks"])
     return asks_people(manifest["roles"]["target"]) and once
 
 
@@ -203,21 +203,21 @@ def check_named_docs(plans: Sequence[TaskPlan], options: RunOptions) -> None:
 
 def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[int]:
     """Return the ascending positions of the named docs, as far as this task has them."""
-    found = set()
+    positions = set()
     for name in names:
         try:
-            found.add(dataset.position(name))
+            positions.add(dataset.position(name))
         except DataError as error:
             if len(names) == 1:
                 raise
-            last = error
-    if not found:
+            last_error = error
+    if not positions:
         raise DataError(
-            f"the task {task.name!r} has none of the {counted(len(names), 'docs')} that were named ({last.what})",
+            f"the task {task.name!r} has none of the {counted(len(names), 'docs')} that were named ({last_error.what})",
             where=dataset.origin,
-            fix=last.fix or "Leave the task out, or name docs from it.",
+            fix=last_error.fix or "Leave the task out, or name docs from it.",
         )
-    return sorted(found)
+    return sorted(positions)
 
 
 def _limited(task: Task, dataset: Dataset, options: RunOptions) -> Sequence[int] | None:
@@ -232,13 +232,13 @@ def _limited(task: Task, dataset: Dataset, options: RunOptions) -> Sequence[int]
         if high > count:
             _LOG.warning("%s: --limit %s, but the last of the docs is number %s", task.name, options.limit, count)
         return range(low - 1, min(high, count)) if (low, high) != (1, count) else None
-    wanted = limit.count(count)
-    if wanted > count:
-        there = "is 1 doc; it is taken" if count == 1 else f"are {count} docs; all of them are taken"
-        _LOG.warning("%s: --limit %s, but there %s", task.name, options.limit, there)
-    if wanted >= count:
+    number = limit.count(count)
+    if number > count:
+        available = "is 1 doc; it is taken" if count == 1 else f"are {count} docs; all of them are taken"
+        _LOG.warning("%s: --limit %s, but there %s", task.name, options.limit, available)
+    if number >= count:
         return None
-    return range(wanted) if limit.first else array("q", choose(count, wanted, options.seed, task.qualified))
+    return range(number) if limit.first else array("q", choose(count, number, options.seed, task.qualified))
 
 
 def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Registry) -> TaskPlan:
@@ -252,8 +252,8 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Regis
     shard = parse_shard(options.shard)
     if shard is not None:
         ids = dataset.ids
-        chosen = range(count) if indices is None else indices
-        indices = array("q", (index for index in chosen if shard.holds(ids[index])))
+        positions = range(count) if indices is None else indices
+        indices = array("q", (index for index in positions if shard.holds(ids[index])))
     repeats = options.repeats or task.repeats
     return TaskPlan(
         task,
@@ -271,14 +271,14 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Regis
 
 def _raters_of(task: Task, registry: Registry) -> list[Raters]:
     """Return the raters that the task's scorers declare, under the task's names for their scores."""
-    found = []
+    all_raters = []
     for ref in task.score:
         raters = registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters
         if raters is not None and isinstance(ref, ScorerRef):
             scores = {role: ref.named(score) for role, score in raters.scores.items()}
             raters = raters._replace(score=ref.named(raters.score), scores=scores)
-        found += [] if raters is None else [raters]
-    return found
+        all_raters += [] if raters is None else [raters]
+    return all_raters
 
 
 def _for_people(task: Task, registry: Registry) -> list[str]:

@@ -20,11 +20,11 @@ class Ranking:
         self._find = plan.dataset.find
         self._conditions = {condition.name: place for place, condition in enumerate(plan.task.conditions)}
         self._repeats = plan.repeats
-        self._chosen: bytearray | None = None
+        self._planned: bytearray | None = None
         if plan.indices is not None:
-            self._chosen = bytearray(len(plan.dataset))
+            self._planned = bytearray(len(plan.dataset))
             for index in plan.indices:
-                self._chosen[index] = 1
+                self._planned[index] = 1
         self.count = len(plan.dataset) * len(self._conditions) * plan.repeats
 
     def of(self, key: SampleKey) -> int | None:
@@ -34,7 +34,7 @@ class Ranking:
         if condition is None or not 0 <= repeat < self._repeats or task != self._task:
             return None
         position = self._find(doc)
-        if position is None or (self._chosen is not None and not self._chosen[position]):
+        if position is None or (self._planned is not None and not self._planned[position]):
             return None
         return self._plan.rank(position, condition, repeat)
 
@@ -79,8 +79,8 @@ class DoneRanks:
 
     def __le__(self, other: DoneRanks) -> bool:
         """Whether all of these are in another set over the same task."""
-        own, known = int.from_bytes(self._bits, "little"), int.from_bytes(other._bits, "little")
-        return not own & ~known
+        bits, known = int.from_bytes(self._bits, "little"), int.from_bytes(other._bits, "little")
+        return not bits & ~known
 
     def to_bytes(self) -> bytes:
         """Return the set as bytes: sample r is bit r % 8 of byte r // 8."""

@@ -30,6 +30,6 @@ def choose(count: int, limit: int | None, seed: int, name: str) -> list[int]:
     if limit is None or limit >= count:
         return list(range(count))
     stream = random.Random(derive(seed, "subset", name))
-    drawn = array("d", (stream.random() for _ in range(count)))
-    ranks = sorted(range(count), key=drawn.__getitem__)
+    draws = array("d", (stream.random() for _ in range(count)))
+    ranks = sorted(range(count), key=draws.__getitem__)
     return sorted(ranks[: max(limit, 0)])

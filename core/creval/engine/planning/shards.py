@@ -39,10 +39,10 @@ def parse_shard(text: str | None) -> Shard | None:
     """Return the shard that a text such as `3/16` names; None for None. Raises UsageError."""
     if text is None:
         return None
-    found = _FORM.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = _FORM.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         raise UsageError(f"{text!r} is not a shard", where="--shard", fix=_FIX)
-    shard = Shard(int(found[1]), int(found[2]))
+    shard = Shard(int(match[1]), int(match[2]))
     if not 1 <= shard.number <= shard.of:
         raise UsageError(f"{text} is not a shard: the first is 1/{max(1, shard.of)}", where="--shard", fix=_FIX)
     if shard.of > MAX_SHARDS:

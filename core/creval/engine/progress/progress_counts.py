@@ -37,13 +37,13 @@ class Counting(ABC):
         self._roles_before: Mapping[str, RoleCounts] = {}
         self.batches = BatchCounts(0, 0, 0)
         self.rate_limited: dict[str, RateLimitNews] = {}
-        self._begun = time.monotonic()
-        self._made = 0
+        self._started = time.monotonic()
+        self._made_in_phase = 0
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
         self.phase = f"{phase} {task}" if task else phase
         self.total, self.done = total, done
-        self._begun, self._made = time.monotonic(), 0
+        self._started, self._made_in_phase = time.monotonic(), 0
         self._roles_before = self.roles if task else {}
         self.show_phase()
 
@@ -59,9 +59,9 @@ class Counting(ABC):
         self.roles = counts
 
     def on_batches(self, counts: BatchCounts) -> None:
-        more = counts.batches > self.batches.batches
+        has_new = counts.batches > self.batches.batches
         self.batches = counts
-        self.show(now=more)
+        self.show(now=has_new)
 
     def on_rate_limit(self, news: RateLimitNews) -> None:
         if news.over:
@@ -76,13 +76,13 @@ class Counting(ABC):
 
     def step(self, count: int) -> None:
         self.done += count
-        self._made += count
+        self._made_in_phase += count
         self.show()
 
     def line(self) -> str:
         """Return phase, progress and facts as one line."""
-        far = f": {self.done} of {self.total} done" if self.total else ""
-        return ", ".join(filter(None, [f"{self.phase_words()}{far}", self.facts()]))
+        progress = f": {self.done} of {self.total} done" if self.total else ""
+        return ", ".join(filter(None, [f"{self.phase_words()}{progress}", self.facts()]))
 
     def phase_words(self) -> str:
         """Return the phase, preceded by the run's name if several runs are shown."""
@@ -93,8 +93,8 @@ class Counting(ABC):
 
         Failures of scoring are in the table; shown here, those of all tasks would look like those of one task.
         """
-        seconds = time.monotonic() - self._begun
-        words = [_rate(self._made / seconds)] if seconds > 0.5 and self._made else []
+        seconds = time.monotonic() - self._started
+        words = [_rate(self._made_in_phase / seconds)] if seconds > 0.5 and self._made_in_phase else []
         return ", ".join([*words, *self.spent(), *(failures(self.statuses) if self.phase == "generate" else ())])
 
     def spent(self) -> list[str]:

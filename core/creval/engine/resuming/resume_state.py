@@ -98,35 +98,35 @@ class SampleUsage:
 
     def __init__(self) -> None:
         self.spending = Spending()
-        self._stays, self._again = UsageTally(), UsageTally()
+        self._final, self._redone = UsageTally(), UsageTally()
 
     @property
     def usage(self) -> UsageTally:
         """The usage of all samples in the file."""
-        whole = UsageTally()
-        whole.join(self._stays)
-        whole.join(self._again)
-        return whole
+        total = UsageTally()
+        total.join(self._final)
+        total.join(self._redone)
+        return total
 
     def add(self, record: Mapping[str, Any], stays: bool) -> None:
         """Add a line of samples/."""
         self.spending.add_sample(record)
-        (self._stays if stays else self._again).add(record)
+        (self._final if stays else self._redone).add(record)
 
     def forget(self) -> None:
         """Subtract the usage of samples that are made again."""
-        self._again = UsageTally()
+        self._redone = UsageTally()
 
     def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
         """Return the summary as plain data and arrays."""
-        both = [each.saved() for each in (self._stays, self._again)]
-        columns = dict(zip(_COSTS, (costs for _, costs in both), strict=True))
-        return {"usage": [data for data, _ in both], "spending": self.spending.saved()}, columns
+        tallies = [tally.saved() for tally in (self._final, self._redone)]
+        columns = dict(zip(_COSTS, (costs for _, costs in tallies), strict=True))
+        return {"usage": [data for data, _ in tallies], "spending": self.spending.saved()}, columns
 
     def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
         """Restore the summary from saved data."""
         self.spending = Spending(*data["spending"])
-        self._stays, self._again = (
+        self._final, self._redone = (
             UsageTally.restored(saved, columns[name]) for saved, name in zip(data["usage"], _COSTS, strict=True)
         )
 

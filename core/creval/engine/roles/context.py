@@ -25,14 +25,14 @@ from creval.types.tools import Tool
 __all__ = ["OpenResources", "RoleAccess", "TaskContext", "chosen_resources", "resource_options_of", "with_roles"]
 
 
-def chosen_resources(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
+def chosen_resources(declared: Mapping[str, str], choices: Mapping[str, str]) -> dict[str, str]:
     """Return the resources of a task, with the user's choices in place of the task's."""
-    return {name: chosen.get(name, spec) for name, spec in declared.items()}
+    return {name: choices.get(name, spec) for name, spec in declared.items()}
 
 
-def with_roles(task: Task, chosen: Mapping[str, str]) -> Task:
+def with_roles(task: Task, choices: Mapping[str, str]) -> Task:
     """Return a task with the roles that its resources, including the user's choices, ask (`entailment: role/judge`)."""
-    specs = chosen_resources(task.resources, chosen).values()
+    specs = chosen_resources(task.resources, choices).values()
     behind = [role for spec in specs if (role := role_behind(spec)) is not None]
     return replace(task, roles=tuple(dict.fromkeys([*task.roles, *behind]))) if behind else task
 
@@ -86,9 +86,9 @@ class OpenResources:
     def names(self, specs: Mapping[str, str]) -> dict[str, str]:
         """Return the full names of the open resources that have one."""
         remote = {name: self._remote[name, spec] for name, spec in specs.items() if (name, spec) in self._remote}
-        opened = {name: self._open.get((name, spec)) for name, spec in specs.items()}
-        found = {name: getattr(resource, "name", None) for name, resource in opened.items()}
-        return remote | {name: full for name, full in found.items() if isinstance(full, str)}
+        open_resources = {name: self._open.get((name, spec)) for name, spec in specs.items()}
+        full_names = {name: getattr(resource, "name", None) for name, resource in open_resources.items()}
+        return remote | {name: full for name, full in full_names.items() if isinstance(full, str)}
 
     def close(self) -> None:
         """Let resources write what they have not written yet."""
@@ -109,14 +109,14 @@ class TaskContext:
     """The `Context` of one task."""
 
     def __init__(
-        self, task: Task, seed: int, specs: Mapping[str, str], shared: OpenResources, asked: RoleAccess
+        self, task: Task, seed: int, specs: Mapping[str, str], shared: OpenResources, role_access: RoleAccess
     ) -> None:
         self.task = task.name
         self.seed = seed
         self.specs = dict(specs)
         self._task = task
         self._shared = shared
-        self._models, self._ledger = asked
+        self._models, self._ledger = role_access
         self._calls: dict[SampleKey, Counter[str]] = {}
         self._bound: dict[str, Any] = {}
         self.first_draw = 0
@@ -127,9 +127,9 @@ class TaskContext:
         if name not in self.specs:
             raise UnknownNameError("resource", name, list(self.specs), where=f"task {self.task}")
         if name not in self._bound:
-            opened = self._shared.get(name, self.specs[name])
-            bind = getattr(opened, "bound", None)  # a resource that asks a role asks the model of this task's role
-            self._bound[name] = opened if bind is None else bind(self, self.task)
+            shared = self._shared.get(name, self.specs[name])
+            bind = getattr(shared, "bound", None)  # a resource that asks a role asks the model of this task's role
+            self._bound[name] = shared if bind is None else bind(self, self.task)
         return self._bound[name]
 
     def record_remote(self, names: Mapping[str, str], where: str) -> None:
@@ -169,11 +169,11 @@ class TaskContext:
         origin = Origin(key, role, counts[role])
         counts[role] += 1
         apart = role if settings.pop("apart", False) else ""
-        given = {**self._task.role_settings.get(role, {}), **settings, **self._models.settings(role)}
-        n = int(given.pop("n", 1) or 1)
-        kept = {name: value for name, value in given.items() if value is not None}
+        all_settings = {**self._task.role_settings.get(role, {}), **settings, **self._models.settings(role)}
+        n = int(all_settings.pop("n", 1) or 1)
+        effective = {name: value for name, value in all_settings.items() if value is not None}
         by_reference = self._task.by_reference
-        request = GenerateRequest(tuple(messages), kept, origin, n, by_reference=by_reference, tools=tuple(tools))
+        request = GenerateRequest(tuple(messages), effective, origin, n, by_reference=by_reference, tools=tuple(tools))
         model = self._models.get(role, self._task.role_models.get(role))
         return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw, apart=apart))
 

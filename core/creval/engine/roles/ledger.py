@@ -95,11 +95,11 @@ class UsageTally:
             self.lost_tries += lost["tries"]
             self._pay(lost)
 
-    def _pay(self, paid: Mapping[str, Any]) -> None:
+    def _pay(self, charge: Mapping[str, Any]) -> None:
         tokens = self._tokens
-        for kind, count in paid.get("usage", {}).items():
+        for kind, count in charge.get("usage", {}).items():
             tokens[kind] += count
-        cost = paid.get("cost")
+        cost = charge.get("cost")
         if cost is None:
             self.unpriced += 1
         elif cost:
@@ -127,10 +127,10 @@ class UsageTally:
     def restored(cls, data: Mapping[str, Any], costs: np.ndarray[Any, Any]) -> UsageTally:
         """Return a tally from saved data. Raises KeyError, TypeError or ValueError for other data."""
         blank = cls()
-        made = cls(**{name: type(getattr(blank, name))(data[name]) for name in _COUNTS})
-        made._tokens = {kind: int(data["tokens"][kind]) for kind in _KINDS}
-        made._costs = array("d", costs.astype(np.float64).tobytes())
-        return made
+        tally = cls(**{name: type(getattr(blank, name))(data[name]) for name in _COUNTS})
+        tally._tokens = {kind: int(data["tokens"][kind]) for kind in _KINDS}
+        tally._costs = array("d", costs.astype(np.float64).tobytes())
+        return tally
 
     @property
     def cost(self) -> float:
@@ -228,7 +228,7 @@ class Ledger:
         self._pending: dict[str, asyncio.Task[Reply]] = {}
         self._failed: dict[str, ModelError] = {}
         self._usage: defaultdict[tuple[str, str], UsageTally] = defaultdict(UsageTally)
-        self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
+        self._usage_since_open: defaultdict[str, UsageTally] = defaultdict(UsageTally)
 
     def keep_in(self, journal: CallJournal, others: Sequence[CallJournal] = ()) -> None:
         """Store calls in a run's journal; reuse its answers and those of `others` (earlier ones first).
@@ -236,12 +236,12 @@ class Ledger:
         Raises RunError if a line of a journal is damaged or not a call.
         """
         self._journals = [journal, *others]
-        for number, each in enumerate(self._journals):
-            for place, record in each.lines():
+        for number, source in enumerate(self._journals):
+            for place, record in source.lines():
                 try:
                     self._learn(number, place, record)
                 except (KeyError, TypeError, ValueError, AttributeError) as error:
-                    raise each.fault(place, error) from error
+                    raise source.fault(place, error) from error
 
     async def ask(self, model: Model, request: GenerateRequest, asking: CallOrigin) -> Reply:
         """Return the answer to a question, stored or new.
@@ -260,7 +260,7 @@ class Ledger:
                 raise FatalModelError(refusal.what, where=refusal.where, fix=refusal.fix, every_call=True)
             pending = asyncio.ensure_future(self._pay(model, request, asking, key))
             self._pending[key] = pending
-            pending.add_done_callback(partial(self._landed, key))
+            pending.add_done_callback(partial(self._forget_pending, key))
             return await asyncio.shield(pending)
         return self._reused(await asyncio.shield(pending), role)
 
@@ -280,8 +280,8 @@ class Ledger:
 
     def silent(self, role: str) -> ModelError | None:
         """Return the last error of a role that has answered nothing since the ledger was opened, or None."""
-        now = self._now[role]
-        return None if now.calls or now.reused else self._failed.get(role)
+        tally = self._usage_since_open[role]
+        return None if tally.calls or tally.reused else self._failed.get(role)
 
     def usage(self, task: str) -> Mapping[str, UsageTally]:
         """Return the usage of each role's calls for a task, over all attempts at the run ("": for analyses)."""
@@ -289,9 +289,12 @@ class Ledger:
 
     def counts(self) -> Mapping[str, RoleCounts]:
         """Return the counts of each role since the ledger was opened."""
-        return {role: RoleCounts(now.calls, now.reused, now.cost) for role, now in sorted(self._now.items())}
+        return {
+            role: RoleCounts(tally.calls, tally.reused, tally.cost)
+            for role, tally in sorted(self._usage_since_open.items())
+        }
 
-    async def landed(self) -> None:
+    async def finish_pending(self) -> None:
         """Wait for calls in flight that nothing awaits any longer, so that their paid answers are stored."""
         await asyncio.gather(*self._pending.values(), return_exceptions=True)
 
@@ -321,11 +324,11 @@ class Ledger:
             self._places.setdefault(key, _JournalPlace(number, place))
 
     def _reused(self, reply: Reply, role: str) -> Reply:
-        self._now[role].reused += 1
+        self._usage_since_open[role].reused += 1
         self._notify()
         return replace(reply, cached=True, cost=0.0)
 
-    def _landed(self, key: str, task: asyncio.Task[Reply]) -> None:
+    def _forget_pending(self, key: str, task: asyncio.Task[Reply]) -> None:
         self._pending.pop(key, None)
         if not task.cancelled():
             task.exception()  # retrieved, even if every asker was cancelled
@@ -378,7 +381,7 @@ class Ledger:
         self._attempts[short] = int(record["attempt"]) + 1
         _count(self._usage[_task(record), role], record)
         if "from" not in record:  # such an answer counts as reused
-            _count(self._now[role], record)
+            _count(self._usage_since_open[role], record)
         if place is not None and reusable(record):
             self._places[short] = _JournalPlace(0, place)
         self._notify()
@@ -400,10 +403,10 @@ def reusable(record: Mapping[str, Any]) -> bool:
     """Whether a call ended with a complete answer: none of its completions was cut, refused or empty."""
     completions = record.get("reply", {}).get("completions", ())
     return bool(completions) and all(
-        (each["text"].strip() or each.get("tool_calls"))
-        and each["finish_reason"] not in _CUT
-        and not each.get("refusal")
-        for each in completions
+        (completion["text"].strip() or completion.get("tool_calls"))
+        and completion["finish_reason"] not in _CUT
+        and not completion.get("refusal")
+        for completion in completions
     )
 
 
@@ -421,16 +424,16 @@ def _lost(lost: Lost | None) -> dict[str, Any]:
 
 def _head(model: Model, request: GenerateRequest, asking: CallOrigin) -> dict[str, Any]:
     """Return the part of a line about the question and its first asker."""
-    about, key = model.describe(), request.origin.key
-    asked: dict[str, Any] = {"step": asking.step}
+    description, key = model.describe(), request.origin.key
+    asker: dict[str, Any] = {"step": asking.step}
     if asking.step != "analysis":
-        asked |= {"task": key.task, "doc_id": key.doc, "condition": key.condition, "repeat": key.repeat}
+        asker |= {"task": key.task, "doc_id": key.doc, "condition": key.condition, "repeat": key.repeat}
     return {
         "role": request.origin.role,
-        "model": about["spec"],
-        **{name: about[name] for name in ("base_url", "identity") if about[name]},
+        "model": description["spec"],
+        **{name: description[name] for name in ("base_url", "identity") if description[name]},
         "draw": asking.draw,
-        "asked": asked,
+        "asked": asker,
         **_question(request),
     }
 
@@ -450,13 +453,13 @@ def _question(request: GenerateRequest) -> dict[str, Any]:
 
 
 def _prepared(
-    model: Model, request: GenerateRequest, asking: CallOrigin, drawn: tuple[int, str, int]
+    model: Model, request: GenerateRequest, asking: CallOrigin, identity: tuple[int, str, int]
 ) -> GenerateRequest:
     """Return the request to send, identified in the response cache by its question, with a seed if required.
 
     A model in this process always gets a seed for each question, others only with `seed: sample`.
     """
-    seed, key, attempt = drawn
+    seed, key, attempt = identity
     origin = request.origin
     sample = (*origin.key, origin.role) if asking.about_sample else ()
     origin = replace(origin, identity=(*sample, *filter(None, [asking.apart]), asking.draw, attempt))

@@ -77,24 +77,24 @@ class RoleModels:
             return self._stand_ins[role]
         if self.others is not None and role != TARGET:
             return self.others(role, default)
-        chosen = self._specs.get(role)
-        name = role if chosen is not None or default is None else f"{role}={default}"
+        choice = self._specs.get(role)
+        name = role if choice is not None or default is None else f"{role}={default}"
         if name not in self._open:
-            spec = chosen or default
+            spec = choice or default
             if spec is None:
                 raise UsageError(
                     f"no model plays the role {role!r}", where="--role", fix=f"Add: --role {role}=<provider>/<model>"
                 )
-            self._open[name] = self._opened(role, spec, own=chosen is None)
+            self._open[name] = self._open_role(role, spec, own=choice is None)
         return self._open[name]
 
-    def _opened(self, role: str, spec: str, own: bool) -> Model:
+    def _open_role(self, role: str, spec: str, own: bool) -> Model:
         """Open a model. An error about its name says where the user wrote it."""
         same = role == self._addressed or spec == self._specs.get(self._addressed)
         options = self._options if same else replace(self._options, base_url=None)
-        said = {name: value for name, value in self.own.get(role, {}).items() if name != "generation"}
-        if said:
-            options = replace(options, **said, own_limit=role if "concurrency" in said else "")
+        overrides = {name: value for name, value in self.own.get(role, {}).items() if name != "generation"}
+        if overrides:
+            options = replace(options, **overrides, own_limit=role if "concurrency" in overrides else "")
         try:
             return open_model(spec, self._registry, options, self.batching)
         except UsageError as error:
@@ -117,8 +117,8 @@ class RoleModels:
 
     def settings(self, role: str) -> Mapping[str, Any]:
         """Return the user's generation settings of a role, which replace all others."""
-        given = self.own.get(role, {}).get("generation", {})
-        return {**{name: value for name, value in given.items() if name != EXTRA}, **given.get(EXTRA, {})}
+        settings = self.own.get(role, {}).get("generation", {})
+        return {**{name: value for name, value in settings.items() if name != EXTRA}, **settings.get(EXTRA, {})}
 
     def describe(self) -> dict[str, dict[str, Any]]:
         """Return plain data about the opened models, by role (`judge=openai/x`: a task's own model for the role)."""
