@@ -14,16 +14,16 @@ _BYTE = -math.log(256)
 """The log-probability of a byte if all are equally probable."""
 
 
-def certain(call: LoglikelihoodCall, answer: str) -> Reply:
+def certain(call: LoglikelihoodCall, said: str) -> Reply:
     """Return the likelihoods of a model that is certain of one text, and knows nothing about the others.
 
-    `answer` is the label of that text, the text itself, or its index from 0. Its log-likelihood is 0; for other texts
-    all bytes are equally probable. Raises FatalModelError if it is none of several texts.
+    `said` is the label of that text, the text itself, or its index from 0. Its log-likelihood is 0; for other texts all
+    bytes are equally probable. Raises FatalModelError if it is none of several texts.
     """
-    place = _meant(call, answer.strip())
+    place = _meant(call, said.strip())
     if place is None and call.output == "loglikelihood":
         labels = ", ".join(item.label or repr(item.continuation) for item in call.requests)
-        raise FatalModelError(f"the answer {answer[:60]!r} is none of the given texts", fix=f"These are: {labels}.")
+        raise FatalModelError(f"the answer {said[:60]!r} is none of the given texts", fix=f"These are: {labels}.")
     return Reply(tuple(_completion(item, number == place) for number, item in enumerate(call.requests)), cost=0.0)
 
 
