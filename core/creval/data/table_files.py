@@ -30,7 +30,7 @@ _LONGEST_LINE = 64 * 1024 * 1024
 _BLOCK = 16 * 1024  # bytes read at once: rows are mostly read in their order
 _BRACE = ord("{")
 
-_NAMES = 8
+_NAMES = 8  # the most columns that an error names
 
 _SHOWN = 24  # the most characters of the data that an error quotes
 
@@ -198,11 +198,13 @@ class CsvRows(_OffsetRows):
             reader = csv.reader(lines, delimiter=self._delimiter, strict=True)
             self._columns = [name.strip() for name in next(reader, [])]
             self._check_separator()
-            repeated = sorted({name[:_SHOWN] for name in self._columns if self._columns.count(name) > 1 or not name})[
-                :8
-            ]
+            repeated = {name[:_SHOWN] for name in self._columns if self._columns.count(name) > 1 or not name}
             if repeated or not self._columns:
-                fault = f"columns without a name or named twice: {repeated}" if repeated else "the file is empty"
+                fault = (
+                    f"columns without a name or named twice: {sorted(repeated)[:_NAMES]}"
+                    if repeated
+                    else "the file is empty"
+                )
                 raise DataError(fault, where=f"{self.file}:1", fix="The first line names each column once.")
             start, line = lines.position, lines.number + 1
             for cells in reader:

@@ -25,7 +25,6 @@ from creval.plugin.shards import (
 __all__ = ["ShardRun", "check_same", "locked_parts", "missing_shards"]
 
 _OWN = MAY_DIFFER | {"shard", "data"}  # the files of --data may have other paths on another machine
-_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
