@@ -290,6 +290,52 @@ def test_interrupted_by_the_user_a_run_can_be_resumed(make_task, server, options
     assert resume(folder).results["tasks"][0]["counts"]["scored"] == 30
 
 
+STUBBORN = """
+    import asyncio, os, signal
+    from creval.types.components import Score
+
+    class Stubborn:
+        calls = []
+
+        async def _until_cancelled(self):
+            self.calls.append(self)
+            if len(self.calls) == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+            try:
+                await asyncio.sleep(60 if len(self.calls) <= 3 else 0)
+            except asyncio.CancelledError:
+                pass
+
+        async def run(self, session):
+            await self._until_cancelled()
+            session.answer("word0")
+
+        async def score(self, items, context):
+            await self._until_cancelled()
+            return [Score({"stubborn": 1.0}) for _ in items]
+"""
+STUBBORN_HOOKS = """
+    from creval.plugins import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        registry.add("protocol", "stubborn", "creval_stubborn_parts:Stubborn")
+        registry.add("scorer", "stubborn", "creval_stubborn_parts:Stubborn", produces=("stubborn",), waits=True)
+"""
+
+
+@pytest.mark.parametrize("at", ["protocol", "scorer"])
+def test_a_component_that_ignores_the_cancellation_ends_too(make_task, server, options, install, at):
+    install("stubborn", STUBBORN_HOOKS, STUBBORN)
+    task = Path(make_task(docs=30, extra="protocol: stubborn\n" if at == "protocol" else ""))
+    if at == "scorer":
+        task.write_text(task.read_text("utf-8").replace("exact_match", "stubborn"), "utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        creval.run([str(task)], MODEL, options(base_url=server.url, concurrency=3))
+    kind = "samples" if at == "protocol" else "scores"
+    assert len(keys(options().output, kind)) == 3
+
+
 # --- a full disk ------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -291,3 +292,30 @@ def test_a_fork_of_a_process_that_has_asked_is_told_so() -> None:
         with os.fdopen(read) as said:
             assert "no model can be called in a fork" in said.read()
         os.waitpid(child, 0)
+
+
+def test_a_cancellation_counts_even_if_the_reply_is_there_already():
+    """Otherwise an interrupted run would ask on. The loop stands still until all replies have arrived."""
+
+    async def go(url: str) -> list[object]:
+        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
+        calls = [asyncio.create_task(client.send(HttpCall("POST", url, body=b"{}"))) for _ in range(80)]
+        await asyncio.sleep(0)
+        for _ in calls:
+            assert replied.acquire(timeout=5.0)
+        time.sleep(0.05)
+        for call in calls:
+            call.cancel()
+        ends = await asyncio.gather(*calls, return_exceptions=True)
+        await client.close()
+        return ends
+
+    def talk(connection: socket.socket) -> None:
+        while connection.recv(65_536).endswith(b"{}"):
+            connection.sendall(OK + THREE)
+            replied.release()
+
+    replied = threading.Semaphore(0)
+    with serving(talk) as url:
+        ends = asyncio.run(go(url))
+    assert {type(end) for end in ends} == {asyncio.CancelledError}

@@ -74,7 +74,8 @@ class WorkerHandle:
         await asyncio.gather(*self._loops, *self._answers, return_exceptions=True)
         if not self.is_lost:
             with suppress(Exception):
-                await asyncio.wait_for(self._actor.stop.remote(), _CLOSING)
+                async with asyncio.timeout(_CLOSING):
+                    await self._actor.stop.remote()
             self._kill()
 
     def _send(self, message: dict[str, Any]) -> None:

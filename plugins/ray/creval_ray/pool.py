@@ -83,7 +83,8 @@ class WorkerPool:
                 raise self._no_worker("every worker was lost, and so were their replacements")
             self._changed.clear()
             try:
-                await asyncio.wait_for(self._changed.wait(), self._patience)
+                async with asyncio.timeout(self._patience):
+                    await self._changed.wait()
             except TimeoutError:
                 needs = ", ".join(f"{name[4:]} {number:g}" for name, number in self._resources.items())
                 said = f"no worker ({needs}) could be started within {self._patience:g} seconds"

@@ -159,6 +159,8 @@ class _Generation:
     async def worker(self) -> None:
         """Make samples until none is left or the budget ends. No queue: a doc is read when a worker is free."""
         make, _, stats = self.maker
+        task = asyncio.current_task()
+        assert task is not None
         for progress, rank, work in self.works:
             if self.budget is not None:
                 return
@@ -174,6 +176,8 @@ class _Generation:
             progress.file.append_line(stored.line)
             progress.job.state.add_sample(stored.record, len(stored.line), rank)
             self.observer.on_sample(stored.sample, stats)
+            if task.cancelling():  # a component ignored the cancellation
+                return
 
     def close(self) -> None:
         for progress in self.tasks:

@@ -174,7 +174,9 @@ async def score_stream(
     queue = _Queue(samples, scoring)
 
     async def work() -> None:
-        while True:
+        task = asyncio.current_task()
+        assert task is not None
+        while not task.cancelling():  # also if a component ignored the cancellation
             try:
                 group = await queue.take(scoring.waiting or BATCH)
                 await scoring.finish(group)

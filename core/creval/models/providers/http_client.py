@@ -5,6 +5,7 @@ The transport is pyreqwest, whose cost per call is less than half of aiohttp's (
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
@@ -90,6 +91,9 @@ class HttpClient:
     async def send(self, call: HttpCall) -> HttpReply:
         """Make one call. Raises RetryableModelError or FatalModelError if no complete answer arrived."""
         client = self._clients.get(call.large) or self._open(call.large)
+        task = asyncio.current_task()
+        assert task is not None
+        cancellations = task.cancelling()
         try:
             async with self._request(client, call) as response:
                 headers = _headers(response)
@@ -102,6 +106,9 @@ class HttpClient:
             raise self._too_late(error) from None
         except PyreqwestError as error:
             raise self._failure(error) from None
+        finally:
+            if task.cancelling() > cancellations:  # pyreqwest ignores a cancellation if the reply is there already
+                raise asyncio.CancelledError
 
     async def close(self) -> None:
         """Close the connections."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +51,9 @@ class Board:
         """Return the state with its version, at once if it differs from `version`, else after some seconds."""
         self.visited = True
         if version == self.version:
-            try:
-                await asyncio.wait_for(self._changed.wait(), seconds)
-            except TimeoutError:
-                pass
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._changed.wait()
         return {"version": self.version, **self.state}
 
     async def answer_to(self, view: View, number: int, state: dict[str, Any]) -> str | None:

@@ -103,7 +103,8 @@ class WebSeat:
             if not self._board.visited:
                 return False
             try:
-                await asyncio.wait_for(self._board.closing_seen.wait(), patience)
+                async with asyncio.timeout(patience):
+                    await self._board.closing_seen.wait()
             except TimeoutError:
                 return False
             return True
