@@ -336,6 +336,41 @@ def test_a_component_that_ignores_the_cancellation_ends_too(make_task, server, o
     assert len(keys(options().output, kind)) == 3
 
 
+CANCELLING = """
+    import asyncio
+    from creval.types.components import Score
+
+    class Stubborn:
+        calls = []
+
+        async def _sometimes_cancelled(self):
+            self.calls.append(self)
+            if len(self.calls) % 3 == 0:
+                raise asyncio.CancelledError
+
+        async def run(self, session):
+            await self._sometimes_cancelled()
+            session.answer("word0")
+
+        async def score(self, items, context):
+            await self._sometimes_cancelled()
+            return [Score({"stubborn": 1.0}) for _ in items]
+"""
+
+
+@pytest.mark.parametrize("at", ["protocol", "scorer"])
+def test_a_component_whose_own_work_is_cancelled_costs_that_sample_alone(make_task, server, options, install, at):
+    """As by a library that it uses. It may pass, so that the sample is tried again when the run is resumed."""
+    install("stubborn", STUBBORN_HOOKS, CANCELLING)
+    task = Path(make_task(docs=12, extra="protocol: stubborn\n" if at == "protocol" else ""))
+    if at == "scorer":
+        task.write_text(task.read_text("utf-8").replace("exact_match", "stubborn"), "utf-8")
+    first = creval.run([str(task)], MODEL, options(base_url=server.url, concurrency=3))
+    counts = first.results["tasks"][0]["counts"]
+    assert (counts["scored"], counts["errored"], counts["skipped"]) == (8, 4, 0)
+    assert resume(first.folder).results["tasks"][0]["counts"]["errored"] == 1
+
+
 # --- a full disk ------------------------------------------------------------------------------------
 
 
@@ -388,28 +423,43 @@ def test_a_run_inside_a_running_event_loop(make_task, server, options):
     assert asyncio.run(cell()).metrics("parrot")["right"]["value"] == 0.75
 
 
-def test_an_interrupt_inside_a_running_event_loop_ends_the_work_in_order():
-    """As the stop button of a notebook does it: SIGINT to the thread that waits."""
+@pytest.mark.parametrize("at", ["start", "wait"])
+def test_an_interrupt_inside_a_running_event_loop_ends_the_work_in_order(monkeypatch, at):
+    """As the stop button of a notebook does it: SIGINT to the thread that waits, or that has just begun the work."""
     import asyncio
-    import signal
-    import threading
 
-    from creval.engine.event_loop import drive
+    from creval.engine import event_loop
 
-    seen = []
+    seen, begun = [], threading.Event()
+
+    class Interrupted(event_loop.ThreadPoolExecutor):
+        def submit(self, *given):
+            future = super().submit(*given)
+            if at == "start":
+                begun.wait()
+                signal.raise_signal(signal.SIGINT)
+            return future
+
+    def stack(frame):
+        return [] if frame is None else [frame.f_code, *stack(frame.f_back)]
 
     async def work():
+        begun.set()
         waiting = threading.main_thread().ident
-        threading.Timer(0.2, signal.pthread_kill, (waiting, signal.SIGINT)).start()
         try:
-            await asyncio.sleep(30)
+            while at == "wait" and event_loop.Future.result.__code__ not in stack(sys._current_frames()[waiting])[1:]:
+                await asyncio.sleep(0)
+            if at == "wait":
+                signal.pthread_kill(waiting, signal.SIGINT)
+            await asyncio.sleep(10)
         except asyncio.CancelledError:
             seen.append("cancelled")
             raise
 
     async def cell():
-        drive(work())
+        event_loop.drive(work())
 
+    monkeypatch.setattr(event_loop, "ThreadPoolExecutor", Interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     loop = asyncio.new_event_loop()
     try:
@@ -419,6 +469,30 @@ def test_an_interrupt_inside_a_running_event_loop_ends_the_work_in_order():
         signal.signal(signal.SIGINT, before)
         loop.close()
     assert seen == ["cancelled"]
+
+
+def test_an_interrupt_that_comes_as_the_work_ends_stops_what_would_follow():
+    """As between the runs of a sweep: the first has all its results, and the second does not begin."""
+    from creval.engine.event_loop import drive
+    from creval.interruption import CURRENT, Interruption
+
+    begun = []
+
+    async def work(number):
+        begun.append(number)
+        if number == 1:
+            interruption.stop(signal.SIGINT)
+        return number
+
+    interruption = Interruption()
+    token = CURRENT.set(interruption)
+    try:
+        assert drive(work(1)) == 1
+        with pytest.raises(KeyboardInterrupt):
+            drive(work(2))
+    finally:
+        CURRENT.reset(token)
+    assert begun == [1]
 
 
 def test_lines_keep_whatever_a_model_says():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import hashlib
 import sys
@@ -17,11 +18,11 @@ __all__ = ["code_of", "fault_of", "is_unchanged"]
 def fault_of(component: str, part: object, error: BaseException) -> ComponentFault | None:
     """Return the fault of a component that raised, or None if another try may succeed.
 
-    That is the case for errors of creval other than MisshapenError (e.g. a failed call), of the operating system and of
-    memory.
+    That is the case for errors of creval other than MisshapenError (e.g. a failed call), of the operating system, of
+    memory, and for a task that a library cancelled.
     """
     passes = isinstance(error, CrevalError) and not isinstance(error, MisshapenError)
-    if passes or isinstance(error, OSError | MemoryError):
+    if passes or isinstance(error, OSError | MemoryError | asyncio.CancelledError):
         return None
     module = type(part).__module__
     code = code_of(module)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,11 +23,14 @@ class LmEvalCodeScores:
     sources: str = ""
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
-        """Score one document, in a thread that waits for the sandbox."""
+        """Score one document, in a thread that waits for the sandbox. If it is cancelled, no other program begins."""
         sandbox = context.resource("sandbox")
         loop = asyncio.get_running_loop()
+        ended = threading.Event()
 
         def passes(source: str) -> bool:
+            if ended.is_set():
+                raise asyncio.CancelledError
             running = sandbox.run(Program(source), [b""], Limits(cpu_seconds=SECONDS))
             (result,) = asyncio.run_coroutine_threadsafe(running, loop).result()
             return bool(result.succeeded)
@@ -35,4 +39,5 @@ class LmEvalCodeScores:
         try:
             return await asyncio.to_thread(LmEvalScores(self.task, self.sources).score, items, context)
         finally:
+            ended.set()
             RUNNER.reset(token)

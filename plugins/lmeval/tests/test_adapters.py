@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from support.lmeval_parity import differences, run_both
@@ -11,8 +13,11 @@ from support.lmeval_server import GeneratingServer
 
 from creval import open_run
 from creval.errors import DataError
+from creval.plugin.programs import Program
 from creval_lmeval.adapters import adapted_metrics
 from creval_lmeval.code_eval import CodeEval
+from creval_lmeval.code_scorer import LmEvalCodeScores
+from creval_lmeval.scorer import LmEvalScores
 from creval_lmeval.squad import SquadV2
 
 lm_eval = pytest.importorskip("lm_eval", reason="no lm-eval: pip install 'lm-eval==0.4.13' tenacity")
@@ -65,3 +70,37 @@ def test_other_metrics_are_fetched_as_ever_and_what_is_missing_is_named(monkeypa
             evaluate.load("gone")
     assert len(str(raised.value).splitlines()) <= 3
     assert evaluate.load is fetched
+
+
+def test_no_program_begins_once_the_scoring_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise an interrupted run waits for every program of the document."""
+    begun: list[Program] = []
+
+    async def go() -> None:
+        loop = asyncio.get_running_loop()
+        running, free, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        class Sandbox:
+            async def run(self, program: Program, *_: Any) -> Any:
+                begun.append(program)
+                running.set()
+                await free.wait()
+                return [SimpleNamespace(succeeded=True)]
+
+        def score(*_: Any) -> None:
+            try:
+                CodeEval().compute(["", ""], [["1", "2"], ["3"]])
+            finally:
+                loop.call_soon_threadsafe(ended.set)
+
+        monkeypatch.setattr(LmEvalScores, "score", score)
+        context = cast(Any, SimpleNamespace(resource=lambda name: Sandbox()))
+        scoring = asyncio.create_task(LmEvalCodeScores("any").score([], context))
+        await running.wait()
+        scoring.cancel()
+        await asyncio.gather(scoring, return_exceptions=True)
+        free.set()
+        await ended.wait()
+
+    asyncio.run(go())
+    assert len(begun) == 1

@@ -31,6 +31,8 @@ class Broker:
         self._tasks = {task.name: task for task in setup.tasks}
         self._held: dict[tuple[str, int], _Held] = {}
         self._waiting: dict[tuple[str, int], asyncio.Future[Any]] = {}
+        self._unwanted: set[tuple[str, int]] = set()
+        """What was released before its question was handled: questions are handled in tasks, notes at once."""
 
     async def answer(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer one question; an error is returned as data."""
@@ -60,25 +62,33 @@ class Broker:
         for key in [*self._waiting, *self._held]:
             if key[0] == worker:
                 self._release(key, {})
+        self._unwanted = {key for key in self._unwanted if key[0] != worker}
 
     def _release(self, key: tuple[str, int], outcome: Mapping[str, Any]) -> None:
-        waiting = self._waiting.pop(key, None)
+        waiting, release = self._waiting.pop(key, None), self._held.pop(key, None)
         if waiting is not None:
             waiting.cancel()
-        release = self._held.pop(key, None)
-        if release is not None:
+        elif release is not None:
             release(outcome)
+        else:
+            self._unwanted.add(key)
 
-    async def _wait(self, key: tuple[str, int], work: Awaitable[_Held]) -> bool:
+    async def _wait(self, key: tuple[str, int], work: Callable[[], Awaitable[_Held]]) -> bool:
         """Wait for a slot or ticket. Return False if the worker gave up, or was lost, before."""
-        waiting = asyncio.ensure_future(work)
-        self._waiting[key] = waiting
+
+        async def hold() -> None:
+            self._held[key] = await work()  # recorded at once: whoever waits here may be cancelled at this moment
+            self._waiting.pop(key, None)
+
+        if key in self._unwanted:
+            self._unwanted.remove(key)
+            return False
+        waiting = self._waiting[key] = asyncio.ensure_future(hold())
         try:
-            self._held[key] = await waiting
+            await waiting
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if task is not None and task.cancelling():  # the run ends
-                waiting.cancel()
+            if task is not None and task.cancelling():  # the run ends, or the worker is lost
                 raise
             return False
         finally:
@@ -103,7 +113,7 @@ class Broker:
             return lambda outcome: budget.settle(ticket)
 
         try:
-            held = await self._wait((worker, question["number"]), admitted())
+            held = await self._wait((worker, question["number"]), admitted)
         except _SpentMeanwhileError:
             held = False
         return {"admitted": held, "cost": budget.cost}
@@ -117,7 +127,7 @@ class Broker:
             slot: Slot = await limiter.acquire()
             return lambda outcome: limiter.release(slot, **outcome)
 
-        await self._wait((worker, question["number"]), acquired())
+        await self._wait((worker, question["number"]), acquired)
         return {"limit": limiter.limit}
 
     async def _ask(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,7 +8,8 @@ import json
 import pickle
 import re
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from in_process_workers import HOOKS, PARTS
@@ -26,8 +27,10 @@ from creval.errors import (
     UnknownNameError,
     UsageError,
 )
+from creval.models.limiter import LimiterPool
 from creval.runs.jsonl import read_lines
 from creval.types.messages import Lost, Usage
+from creval_ray.broker import Broker
 from creval_ray.wire import decode_error, encode_error
 
 JUDGE = {"judge": "hosted_vllm/judge"}
@@ -148,6 +151,36 @@ def test_what_a_lost_worker_held_is_free_again(make_task, options, several, monk
             [make_task(docs=2)], "hosted_vllm/m", options(base_url=server.url, executor="several", max_calls=9)
         )
     assert run.results["tasks"][0]["counts"]["errored"] == 0
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+@pytest.mark.parametrize("steps", range(6))
+def test_a_place_that_is_given_up_at_any_moment_is_free_again(is_lost: bool, steps: int) -> None:
+    """The worker gives up, or is lost, when its question has gone `steps` turns of the loop, with a wait or without."""
+
+    async def left(busy: bool) -> int:
+        pool = LimiterPool()
+        options = SimpleNamespace(limiters=pool, retry_policy=lambda: None)
+        broker = Broker(cast(Any, SimpleNamespace(tasks=(), models=SimpleNamespace(options=options))))
+        question = {"what": "acquire", "of": ["p", None, 1]}
+        if busy:
+            await broker.answer("other", {**question, "number": 0})
+        task = asyncio.create_task(broker.answer("one", {**question, "number": 1}))
+        if busy:
+            for _ in range(9):
+                await asyncio.sleep(0)
+            broker.notify("other", {"what": "release", "number": 0})
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        if is_lost:
+            broker.forget("one")
+            task.cancel()
+        else:
+            broker.notify("one", {"what": "release", "number": 1})
+        await asyncio.gather(task, return_exceptions=True)
+        return pool.get("p", None, 1).in_flight
+
+    assert [asyncio.run(left(busy)) for busy in (False, True)] == [0, 0]
 
 
 def test_a_dead_key_ends_the_run_as_it_does_here(make_task, options, several) -> None:

@@ -136,11 +136,12 @@ class _Progress:
 
 @dataclass(slots=True)
 class _Generation:
-    """The state of one generation: an iterator that all workers draw from, and the open files."""
+    """The state of one generation: an iterator that all workers draw from, the open files, and the task it runs in."""
 
     tasks: Sequence[_Progress]
     maker: SampleMaker
     observer: Observer
+    step: asyncio.Task[Any] | None
     budget: BudgetError | None = None
     works: Iterator[tuple[_Progress, int, WorkItem]] = field(init=False)
 
@@ -159,8 +160,6 @@ class _Generation:
     async def worker(self) -> None:
         """Make samples until none is left or the budget ends. No queue: a doc is read when a worker is free."""
         make, _, stats = self.maker
-        task = asyncio.current_task()
-        assert task is not None
         for progress, rank, work in self.works:
             if self.budget is not None:
                 return
@@ -176,7 +175,7 @@ class _Generation:
             progress.file.append_line(stored.line)
             progress.job.state.add_sample(stored.record, len(stored.line), rank)
             self.observer.on_sample(stored.sample, stats)
-            if task.cancelling():  # a component ignored the cancellation
+            if self.step is not None and self.step.cancelling():  # a component ignored the cancellation
                 return
 
     def close(self) -> None:
@@ -204,7 +203,7 @@ async def generate(jobs: Sequence[Job], maker: SampleMaker, observer: Observer) 
         job.state.prepare()
     media = MediaFolder(jobs[0].state.samples.path.parent.parent) if jobs else None
     tasks = [_Progress(job, Appender(job.state.samples.path), media) for job in jobs if media is not None]
-    generation = _Generation(tasks, maker, observer)
+    generation = _Generation(tasks, maker, observer, asyncio.current_task())
     total, missing = sum(job.plan.total for job in jobs), sum(job.missing for job in jobs)
     observer.on_phase("generate", None, total, total - missing)
     try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from datetime import UTC, datetime
 
+from creval.engine.event_loop import is_cancelled
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.errors import BudgetError, CrevalError, PluginError, RunError, UsageError
 from creval.models.secrets import redact
@@ -27,10 +29,12 @@ async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
     session = LiveSession(runtime, work)
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     clock = time.perf_counter()
-    fault: Exception | SystemExit | None = None
+    fault: BaseException | None = None
     try:
         await runtime.protocol.run(session)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            raise
         fault = error
     if session.stop is not None:  # even if the protocol caught it
         raise session.stop
@@ -54,7 +58,7 @@ async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
     return ItemResult(sample, cause)
 
 
-def _faults(runtime: TaskRuntime, fault: Exception | SystemExit) -> tuple[ComponentFault, ...]:
+def _faults(runtime: TaskRuntime, fault: BaseException) -> tuple[ComponentFault, ...]:
     """Return the component that raised: the protocol, or a parser that it called."""
     step = step_that_raised(fault)
     component_fault = fault_of(f"protocol {runtime.task.protocol.name}", runtime.protocol, fault)
@@ -63,9 +67,7 @@ def _faults(runtime: TaskRuntime, fault: Exception | SystemExit) -> tuple[Compon
     return () if component_fault is None else (component_fault,)
 
 
-def _outcome(
-    session: LiveSession, fault: Exception | SystemExit | None
-) -> tuple[Status, str | None, CrevalError | None]:
+def _outcome(session: LiveSession, fault: BaseException | None) -> tuple[Status, str | None, CrevalError | None]:
     """Return status and reason of a sample whose protocol ended, and the error behind an errored one."""
     if session.end is not None:
         return session.end.status, session.end.reason, None

@@ -172,11 +172,11 @@ async def score_stream(
     Raises BudgetError once the samples in flight are finished.
     """
     queue = _Queue(samples, scoring)
+    step = asyncio.current_task()
+    assert step is not None
 
     async def work() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        while not task.cancelling():  # also if a component ignored the cancellation
+        while not step.cancelling():  # also if a component ignored the cancellation
             try:
                 group = await queue.take(scoring.waiting or BATCH)
                 await scoring.finish(group)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 from collections import Counter
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.data.dataset import Dataset
+from creval.engine.event_loop import is_cancelled
 from creval.engine.roles.context import TaskContext
 from creval.errors import BudgetError, CrevalError, MisshapenError, RunError, UsageError
 from creval.format import counted
@@ -273,7 +275,9 @@ class TaskScoring:
             return await self._call(part, items)
         except (BudgetError, RunError, UsageError):
             raise
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                raise
             if len(items) == 1 or part.by_doc:
                 fault = fault_of(f"scorer {part.name}", part.scorer, error)
                 return [
