@@ -353,7 +353,7 @@ def test_a_secret_in_an_address_reaches_no_file_and_is_given_again_to_resume(fol
 
 
 def test_ctrl_c_names_the_command_that_resumes(folder: Path) -> None:
-    with ChatServer(answer="ok", latency=0.3) as server:
+    with ChatServer(answer="ok", held_after=1) as server:
         command = ["--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--concurrency", "1"]
         process = start(folder, *command, "--output", "stopped")
         samples = folder / "stopped" / "samples" / "spelling.jsonl"

@@ -235,6 +235,7 @@ def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp
             assert nursery.stdout.readline() == "ready\n"
             while kills < 20:
                 target = len(server.requests) + draw.randint(0, 38)
+                server.hold(target + 8)  # on a busy machine the kill may come late
                 nursery.stdin.write("resume\n" if (output / "run.json").exists() else "new\n")
                 child = int(nursery.stdout.readline())
                 server.wait_for(target)
@@ -244,6 +245,7 @@ def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp
                 held = keys_with_condition(output)
                 assert len(held) == len(set(held)), f"a sample occurs twice after kill {kills}"
             nursery.stdin.close()
+        server.release()
         resume(output)
         asked = len(server.requests)
         undisturbed = run_new([task], MODEL, options(base_url=server.url, output=tmp_path / "whole"))

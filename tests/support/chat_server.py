@@ -165,6 +165,7 @@ class ChatServer:
     """The server, in a thread of its own; see the module for its use.
 
     With `held_after` it answers so many requests, and the others when it is released: a run stands still meanwhile.
+    `hold` sets another number, so that a run that is to be killed cannot come to its end before.
 
     `requests` are all requests in the order they came, `counts` the replies by kind (`ok`, `429`, `reset`, ...),
     `most_in_flight` and `connection_count` what it saw at most and in total.
@@ -193,6 +194,7 @@ class ChatServer:
         self.counts: Counter[str] = Counter()
         self.in_flight = self.most_in_flight = 0
         self._seen: Counter[str] = Counter()
+        self._came = 0
         self._connections: set[tuple[str, int]] = set()
         self._ready = threading.Event()
         self._arrived = threading.Condition()
@@ -208,7 +210,7 @@ class ChatServer:
 
     def __enter__(self) -> ChatServer:
         self._thread.start()
-        assert self._ready.wait(10), "the chat server did not start"
+        assert self._ready.wait(60), "the chat server did not start"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -221,6 +223,16 @@ class ChatServer:
         assert self._loop is not None
         self._held_after = None
         self._loop.call_soon_threadsafe(self._released.set)
+
+    def hold(self, after: int) -> None:
+        """Answer until so many requests have come in all; hold those after them until it is released or holds later."""
+        assert self._loop is not None
+        self._held_after = after
+        self._loop.call_soon_threadsafe(self._look_again)
+
+    def _look_again(self) -> None:
+        self._released.set()
+        self._released.clear()
 
     def wait_for(self, count: int) -> None:
         """Wait until so many requests have come."""
@@ -267,6 +279,8 @@ class ChatServer:
         text = await request.text()
         received = Received(json.loads(text), dict(request.headers), request.path_qs, self._seen[text])
         self._seen[text] += 1
+        self._came += 1
+        number = self._came
         if request.transport is not None:
             self._connections.add(request.transport.get_extra_info("peername"))
         if self._keep:
@@ -276,7 +290,7 @@ class ChatServer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            if self._held_after is not None and sum(self._seen.values()) > self._held_after:
+            while self._held_after is not None and number > self._held_after:
                 await self._released.wait()
             if self._latency:
                 await asyncio.sleep(self._latency)

@@ -34,6 +34,7 @@ class Machine:
         self.batches: list[list[int]] = []
         self.released = 0
         self.hold: threading.Event | None = None
+        self.begun = threading.Event()
 
     def rows(self, request: Any) -> Sequence[Line]:
         if request == "unreadable":
@@ -41,8 +42,9 @@ class Machine:
         return [Line(each) if isinstance(each, int) else each for each in request]
 
     def compute(self, rows: Sequence[Any], cancelled: Callable[[int], bool]) -> Sequence[Any]:
+        self.begun.set()
         if self.hold is not None:
-            self.hold.wait(10)
+            self.hold.wait(60)
         lengths = [row.length for row in rows]
         assert len({row.kind for row in rows}) == 1
         if max(lengths) * len(rows) > self.memory:
@@ -119,7 +121,7 @@ def test_a_cancelled_call_is_not_computed() -> None:
 
     async def main() -> Any:
         first = asyncio.ensure_future(batcher.submit([1]))
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(machine.begun.wait)
         second, third = asyncio.ensure_future(batcher.submit([2])), asyncio.ensure_future(batcher.submit([3]))
         await asyncio.sleep(0)
         second.cancel()
@@ -140,10 +142,14 @@ def test_a_call_that_waits_when_the_model_is_closed_ends() -> None:
 
     async def main() -> list[Any]:
         calls = [asyncio.ensure_future(batcher.submit([length])) for length in (3, 2)]
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(machine.begun.wait)
         assert not batcher.idle
-        asyncio.get_running_loop().call_later(0.1, machine.hold.set)  # type: ignore[union-attr]
-        await asyncio.to_thread(batcher.close)
+        closing = asyncio.ensure_future(asyncio.to_thread(batcher.close))
+        while not batcher._closing:
+            await asyncio.sleep(0)
+        assert machine.hold is not None
+        machine.hold.set()
+        await closing
         found = await asyncio.gather(*calls, return_exceptions=True)
         with pytest.raises(FatalModelError, match="closed"):
             await batcher.submit([1])

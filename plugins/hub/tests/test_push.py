@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -88,12 +88,12 @@ def test_a_push_that_was_killed_leaves_nothing_and_the_next_sends_what_is_missin
     hub: HubServer, run_folder: Path, tmp_path: Path
 ) -> None:
     """Killed with -9 when its tables have arrived and the commit has not."""
-    arrived = []
+    arrived, killed = threading.Event(), threading.Event()
 
     def hold(request: web.Request) -> web.Response | None:
         if "/commit/" in request.path:
-            arrived.append(time.monotonic())
-            time.sleep(0.5)
+            arrived.set()
+            killed.wait(120)
             return web.Response(status=503)
         return None
 
@@ -101,14 +101,12 @@ def test_a_push_that_was_killed_leaves_nothing_and_the_next_sends_what_is_missin
     environment = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
     arguments = [sys.executable, "-m", "creval", "push", str(run_folder), "--repo", REPO]
     process = subprocess.Popen(arguments, cwd=tmp_path, env={**os.environ, **environment}, stderr=subprocess.DEVNULL)
-    for _ in range(600):
-        if arrived:
-            break
-        time.sleep(0.05)
+    came = arrived.wait(120)
     process.send_signal(signal.SIGKILL)
-    process.wait(10)
+    process.wait()
     hub.fault = None
-    assert arrived and len(hub.dataset(REPO).commits) == 1
+    killed.set()
+    assert came and len(hub.dataset(REPO).commits) == 1
     sent = hub.asked("PUT", "/lfs/")
     assert sent == 2
     push_runs([creval.open_run(run_folder)], REPO)

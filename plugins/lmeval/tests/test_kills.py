@@ -46,13 +46,14 @@ def test_a_killed_run_is_resumed(home: Path, server: GeneratingServer) -> None:
     whole = len([path for path, _ in server.requests if path.startswith("/v1")])
     server.requests.clear()
     server.restart()
-    reached = threading.Event()
+    reached, killed = threading.Event(), threading.Event()
     answer = server.answer
 
     def counted(path: str, body: dict[str, object]) -> tuple[int, object]:
         found = answer(path, body)
         if len([one for one, _ in server.requests if one.startswith("/v1")]) >= whole // 2:
             reached.set()
+            killed.wait(120)  # on a busy machine the kill may come late
         return found
 
     server.answer = counted  # type: ignore[method-assign]
@@ -60,6 +61,7 @@ def test_a_killed_run_is_resumed(home: Path, server: GeneratingServer) -> None:
         running = begin(home / "killed", server.url)
         assert reached.wait(120)
         assert running.kill() == -signal.SIGKILL
+        killed.set()
         resume(home / "killed")
     finally:
         server.answer = answer  # type: ignore[method-assign]

@@ -21,7 +21,7 @@ from creval_sandbox.probe import find_manner
 from creval_sandbox.refusals import fix_of
 from creval_sandbox.worker import Manner
 
-SHORT = Limits(cpu_seconds=0.5, wall_seconds=3.0)
+SHORT = Limits(cpu_seconds=0.5, wall_seconds=30.0)
 SHORTEST = Limits(cpu_seconds=0.2, wall_seconds=1.0)
 
 

@@ -8,13 +8,15 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 import yaml
-from support.chat_server import Answer, ChatServer, HttpError
+from support.chat_server import Answer, ChatServer, Hang, HttpError, Received
 from support.commands import start, write_spelling
 
 from creval.cli.main import invoke
@@ -56,20 +58,29 @@ def asked(server: ChatServer) -> Counter[str]:
     return Counter(str(request.body["model"]) for request in server.requests)
 
 
+def wait_for_lines(process: Any, files: Sequence[Path], count: int) -> None:
+    """Wait until each file has so many samples; the server holds the other calls."""
+    while process.poll() is None and not all(len(lines_of(file)) == count for file in files):
+        time.sleep(0.02)
+    assert process.poll() is None
+
+
 @pytest.mark.kills
 def test_a_killed_sweep_of_three_models_continues_with_what_is_missing(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_sweep(folder, server)
+    server.hold(DOCS + 4)
     process = start(folder, "run", "sweep.yaml")
     second = folder / "all" / "m_two" / "samples" / "spelling.jsonl"
-    while process.poll() is None and not lines_of(second):
-        time.sleep(0.02)
+    wait_for_lines(process, [second], 4)
+    server.wait_for(DOCS + 4 + 2)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
+    server.release()
     first = (folder / "all" / "m_one" / "samples" / "spelling.jsonl").read_bytes()
     kept = len(lines_of(second))
-    assert 0 < kept < DOCS and not (folder / "all" / "m_three").exists()
+    assert kept == 4 and not (folder / "all" / "m_three").exists()
     before = asked(server)
     assert invoke(["run", "sweep.yaml"]) == 0
     shown = capsys.readouterr()
@@ -199,12 +210,22 @@ def test_every_installed_task_survives_being_written_as_one_file(tmp_path: Path)
         assert plain(document.root) == task.resolved, name
 
 
+def release_when_begun(server: ChatServer, runs: Sequence[Path]) -> None:
+    """Let the server answer once every run has begun, however long each takes to open."""
+    end = time.monotonic() + 60
+    while not all((run / "run.json").exists() for run in runs) and time.monotonic() < end:
+        time.sleep(0.02)
+    server.release()
+
+
 @pytest.mark.parametrize("limit", [3, 5])
 def test_several_models_at_once_keep_the_limit_of_their_provider(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str], limit: int
 ) -> None:
     models = [f"m/{name}" for name in "abcd"]
     write_sweep(folder, server, models=models, concurrency=limit, max_models=4)
+    server.hold(0)
+    Thread(target=release_when_begun, args=(server, [folder / "all" / f"m_{name}" for name in "abcd"])).start()
     assert invoke(["run", "sweep.yaml"]) == 0
     assert asked(server) == dict.fromkeys(models, DOCS)
     order = [request.body["model"] for request in server.requests]
@@ -270,18 +291,32 @@ def test_the_limit_of_cost_holds_over_all_models(folder: Path, monkeypatch: pyte
 
 @pytest.mark.kills
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_several_models_at_once_are_interrupted_and_resumed(folder: Path, server: ChatServer, number: int) -> None:
-    write_sweep(folder, server, max_models=3, concurrency=3)
-    process = start(folder, "run", "sweep.yaml")
-    files = [folder / "all" / name / "samples" / "spelling.jsonl" for name in ("m_one", "m_two", "m_three")]
-    while process.poll() is None and not all(lines_of(file) for file in files):
-        time.sleep(0.02)
-    os.kill(process.pid, number)
-    _, said = process.communicate()
+def test_several_models_at_once_are_interrupted_and_resumed(folder: Path, number: int) -> None:
+    """The server answers four calls of each model: of the rest, 20 are in flight and the last four wait for a place."""
+    answered: Counter[str] = Counter()
+    held = True
+
+    def script(request: Received) -> Hang | None:
+        answered[request.body["model"]] += 1
+        return Hang() if held and answered[request.body["model"]] > 4 else None
+
+    with ChatServer(script, answer="ok") as server:
+        write_sweep(folder, server, max_models=3, concurrency=20)
+        process = start(folder, "run", "sweep.yaml")
+        files = [folder / "all" / name / "samples" / "spelling.jsonl" for name in ("m_one", "m_two", "m_three")]
+        wait_for_lines(process, files, 4)
+        server.wait_for(3 * 4 + 20)
+        os.kill(process.pid, number)
+        _, said = process.communicate()
+        held = False
+        check_interrupted(server, files, number, process.returncode, said)
+
+
+def check_interrupted(server: ChatServer, files: Sequence[Path], number: int, code: int, said: str) -> None:
     kept = [len(lines_of(file)) for file in files]
-    assert all(0 < each < DOCS for each in kept)
+    assert kept == [4, 4, 4]
     if number == signal.SIGINT:
-        assert process.returncode == 130
+        assert code == 130
         assert "Finished samples are saved. Resume with: creval run all" in said
         statuses = [json.loads((file.parents[1] / "run.json").read_text())["status"] for file in files]
         assert statuses == ["interrupted"] * 3
