@@ -56,7 +56,7 @@ def main() -> None:
 
 def page() -> str:
     """Return the page as Markdown."""
-    homes = _homes()
+    homes = _module_names()
     parts = [HEAD]
     left = dict(homes)
     for title, prefixes in GROUPS.items():
@@ -87,7 +87,7 @@ def _module(package: str, file: Path) -> Iterator[str]:
         yield _entry(name, home)
 
 
-def _homes() -> dict[str, str]:
+def _module_names() -> dict[str, str]:
     """Return the home module of each name, in the order of modules and names."""
     homes = _imported(ast.parse((FACE / LIST).read_text(encoding="utf-8")).body)
     return {name: home for name, home in homes.items() if home != "creval.plugin"}  # `params` has its own section

@@ -34,8 +34,8 @@ def executable(name: str) -> str | None:
     """The program of a harness: next to this Python, else on the path."""
     if name in BARE:
         return sys.executable if find_spec(name) else None
-    beside = Path(sys.executable).with_name(name)
-    return str(beside) if beside.exists() else shutil.which(name)
+    installed = Path(sys.executable).with_name(name)
+    return str(installed) if installed.exists() else shutil.which(name)
 
 
 def command(name: str, program: str, job: Job) -> list[str]:

@@ -26,7 +26,7 @@ __all__ = [
     "run",
 ]
 
-_HOMES = {
+_MODULES = {
     "RunOptions": "creval.api",
     "RunResult": "creval.api",
     "run": "creval.api",
@@ -48,9 +48,9 @@ if not TYPE_CHECKING:
             from importlib.metadata import version
 
             return version("creval")
-        if name in _HOMES:
+        if name in _MODULES:
             try:
-                return getattr(importlib.import_module(_HOMES[name]), name)
+                return getattr(importlib.import_module(_MODULES[name]), name)
             except ModuleNotFoundError as error:
                 if not str(error.name).startswith("creval_compare"):
                     raise

@@ -1,7 +1,7 @@
 """The entry point, of `creval` and of `python -m creval`.
 
 Nothing is imported at the top: importing the command line takes a tenth of a second, and Ctrl-C during that time ends
-the command with one word, as it does later. After that `creval.cli.signals` handles signals.
+the command with the word `interrupted`, as it does later. After that `creval.cli.signals` handles signals.
 """
 
 from __future__ import annotations

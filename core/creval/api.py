@@ -12,7 +12,7 @@ from creval.engine.observer import Guarded, Observer
 from creval.engine.progress.progress_counts import in_notebook
 from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError
-from creval.format import some
+from creval.format import shorten_list
 from creval.runs.result_metrics import Metrics, data_frame, flat_metric, metrics_table, of_task
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class RunResult:
 
         `result["rat"]["accuracy"]["value"]` is the short form; notebooks complete the names of tasks.
         """
-        found = of_task(self.results, task)
-        if found is None:
+        metrics = of_task(self.results, task)
+        if metrics is None:
             raise UnknownNameError("task", task, self.tasks, where=str(self.folder))
-        return found
+        return metrics
 
     __getitem__ = metrics
 
@@ -77,7 +77,7 @@ class RunResult:
         return data_frame(self.to_rows())
 
     def __repr__(self) -> str:
-        return f"RunResult({str(self.folder)!r}: {self.results['model']}, {self.status}, {some(self.tasks)})"
+        return f"RunResult({str(self.folder)!r}: {self.results['model']}, {self.status}, {shorten_list(self.tasks)})"
 
     def error_share(self) -> float:
         """Return the share of planned samples that ended as errored, 0 to 1."""
@@ -113,10 +113,10 @@ def run(
     from creval.engine.progress.terminal import showing
     from creval.engine.run import run_new
 
-    shown = in_notebook() if progress is None else progress
-    with showing() if shown else nullcontext() as display:
-        watchers = [one for one in (observer, display) if one is not None]
-        finished = run_new(tasks, model, options or RunOptions(), Guarded(*watchers), seat)
+    show_progress = in_notebook() if progress is None else progress
+    with showing() if show_progress else nullcontext() as display:
+        observers = [watcher for watcher in (observer, display) if watcher is not None]
+        finished = run_new(tasks, model, options or RunOptions(), Guarded(*observers), seat)
     return RunResult(finished.folder, finished.results)
 
 
@@ -124,12 +124,12 @@ def load_result(folder: str | Path) -> RunResult:
     """Read the result of a finished run. Raises RunError if there is none, or if results.json is damaged."""
     from creval.errors import RunError
     from creval.opener import read_json
-    from creval.runs.folder import RunFolder, check_form
+    from creval.runs.folder import RunFolder, check_format_version
     from creval.runs.run_commands import score_command
     from creval.runs.shapes import misshapen
 
     file = Path(folder) / "results.json"
-    anew = f"Create it again: {score_command(Path(folder))}"
+    rescore_fix = f"Create it again: {score_command(Path(folder))}"
     try:
         data = read_json(file)
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -137,11 +137,11 @@ def load_result(folder: str | Path) -> RunResult:
         raise RunError("there are no results", where=str(folder), fix=fix) from error
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
-        raise RunError(f"cannot be read: {why}", where=str(file), fix=anew) from error
-    check_form(data, file)
+        raise RunError(f"cannot be read: {why}", where=str(file), fix=rescore_fix) from error
+    check_format_version(data, file)
     if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
-        raise RunError("is not a results file", where=str(file), fix=anew)
+        raise RunError("is not a results file", where=str(file), fix=rescore_fix)
     place = misshapen("results", data)
     if place is not None:
-        raise RunError(f"is not a results file: see {place}", where=str(file), fix=anew)
+        raise RunError(f"is not a results file: see {place}", where=str(file), fix=rescore_fix)
     return RunResult(Path(folder), data)

@@ -8,14 +8,14 @@
     ├── PluginError                a plugin could not be loaded or breaks the rules
     ├── DataError                  a dataset is missing, altered or malformed
     ├── RunError                   a run folder is locked, damaged or has another format
-    │   └── DetachedError          not a failure: batches are pending, resume the run later ├── ModelError
-    a model call failed
+    │   └── DetachedError          not a failure: batches are pending, resume the run later
+    ├── ModelError                 a model call failed
     │   ├── RetryableModelError    may succeed later: 429, 5xx, reset connection, time-out
     │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request
     │       └── ContextLengthError the question is too long for the model
     ├── ScoringError               an answer could not be scored: no vector, no judge, NaN
-    │   ├── MisshapenError         a component returned something that the plugin interface forbids │   └── SandboxError
-    a program could not be started in the sandbox
+    │   ├── InterfaceError         a component returned something that the plugin interface forbids
+    │   └── SandboxError           a program could not be started in the sandbox
     └── BudgetError                the run reached --max-cost or --max-calls
 
 Two rules hold everywhere. A failed *sample* is data, not a crash: `ModelError` and `ScoringError`
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.types.messages import Lost
+    from creval.types.messages import LostUsage
 
 __all__ = [
     "BudgetError",
@@ -40,7 +40,7 @@ __all__ = [
     "DataError",
     "DetachedError",
     "FatalModelError",
-    "MisshapenError",
+    "InterfaceError",
     "MissingPartError",
     "ModelError",
     "PluginError",
@@ -95,11 +95,11 @@ class UsageError(CrevalError):
     """The command or call asks for something that cannot be done."""
 
 
-_FEW = 12
+_MAX_LISTED = 12
 
 
 class UnknownNameError(UsageError):
-    """No thing of this kind has this name.
+    """Nothing of this kind has this name.
 
     `known` is the full list of valid names; the fix lists the nearest ones, or all of them if none is similar and there
     are few.
@@ -109,16 +109,16 @@ class UnknownNameError(UsageError):
         self, kind: str, name: str, known: Sequence[str], *, where: str | None = None, hint: str | None = None
     ) -> None:
 
-        near = nearest(name, known)
-        fix = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else None
-        if not near and not hint and 0 < len(known) <= _FEW:
+        similar = nearest(name, known)
+        fix = f"Did you mean {' or '.join(repr(n) for n in similar)}?" if similar else None
+        if not similar and not hint and 0 < len(known) <= _MAX_LISTED:
             fix = f"There {'is' if len(known) == 1 else 'are'}: {', '.join(known)}."
         if hint:
             fix = f"{fix} {hint}" if fix else hint
         super().__init__(f"unknown {kind} {name!r}", where=where, fix=fix)
         self.kind = kind
         self.name = name
-        self.nearest = near
+        self.nearest = similar
 
 
 class MissingPartError(UsageError):
@@ -176,14 +176,14 @@ class DetachedError(RunError):
 
 
 class ModelError(CrevalError):
-    """A model call failed. `http_status` is the HTTP status, if any, `lost` the usage of its tries."""
+    """A model call failed. `http_status` is the HTTP status, if any, `lost` the usage of failed tries."""
 
     def __init__(
         self, what: str, *, where: str | None = None, fix: str | None = None, http_status: int | None = None
     ) -> None:
         super().__init__(what, where=where, fix=fix)
         self.http_status = http_status
-        self.lost: Lost | None = None
+        self.lost: LostUsage | None = None
 
 
 class RetryableModelError(ModelError):
@@ -207,7 +207,7 @@ class FatalModelError(ModelError):
 
     `every_call` is True if the cause is not a single sample (wrong key, unknown model, a parameter that the model
     refuses): every further call of the task would fail the same way. `closed` is True if the cause is not the request
-    (but the key, the account, the address): the model need not be asked again.
+    (but the key, the account, the address): no further call to the model can succeed.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class ScoringError(CrevalError):
     """An answer could not be scored: a missing vector, a judge that failed, a value that is not a number."""
 
 
-class MisshapenError(ScoringError):
+class InterfaceError(ScoringError):
     """A component broke the plugin interface: it returned no Score or Parsed, or a score of another name."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["json_text", "odd_sign", "storable", "visible"]
+__all__ = ["control_character", "json_text", "visible", "without_surrogates"]
 
 # Control characters except tab and newline, marks that change the direction of a line, lone surrogates.
 _HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -20,7 +20,7 @@ def visible(text: str, limit: int | None = None) -> str:
         text = text[:limit] + "…"
     if text.isascii() and text.isprintable():
         return text
-    return re.sub(_HIDDEN, lambda found: ascii(found.group())[1:-1], text)
+    return re.sub(_HIDDEN, lambda match: ascii(match.group())[1:-1], text)
 
 
 def json_text(data: Any, indent: int | None = 2, allow_nan: bool = True) -> str:
@@ -28,16 +28,16 @@ def json_text(data: Any, indent: int | None = 2, allow_nan: bool = True) -> str:
     import json  # not at the start, which --help waits for
 
     text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=allow_nan)
-    return re.sub(_HIDDEN, lambda found: f"\\u{ord(found.group()):04x}", text)
+    return re.sub(_HIDDEN, lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def odd_sign(path: str) -> str | None:
+def control_character(path: str) -> str | None:
     """Return the first character of a path that nobody types on purpose (a control character ...), escaped."""
-    found = re.search(rf"{_HIDDEN}|[\n\t]", path)
-    return None if found is None else ascii(found.group())[1:-1]
+    match = re.search(rf"{_HIDDEN}|[\n\t]", path)
+    return None if match is None else ascii(match.group())[1:-1]
 
 
-def storable(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """Replace lone surrogates, which JSON can contain but files cannot."""
     if text.isascii():
         return text

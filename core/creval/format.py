@@ -15,10 +15,10 @@ __all__ = [
     "decimals",
     "fold_name",
     "html_table",
-    "interval",
+    "interval_text",
     "number",
-    "numeric",
-    "some",
+    "numeric_columns",
+    "shorten_list",
     "there_are",
     "without_empty",
 ]
@@ -28,7 +28,7 @@ _TINY = 1e-6
 
 def counted(number: int, things: str) -> str:
     """Return a number with its noun: `3 choices`, `1 choice`. Example: `counted(len(rows), "rows")`."""
-    return f"{number:,} {_single(things) if number == 1 else things}"
+    return f"{number:,} {_singular(things) if number == 1 else things}"
 
 
 def there_are(number: int, things: str) -> str:
@@ -36,8 +36,8 @@ def there_are(number: int, things: str) -> str:
     return f"there {'is' if number == 1 else 'are'} {counted(number, things)}"
 
 
-def _single(things: str) -> str:
-    """The singular of a plural: of the first word that is one (`JSON values`, `rows that fit`)."""
+def _singular(things: str) -> str:
+    """Return a phrase with its first plural in the singular: `JSON value` for `JSON values`."""
     words = things.split(" ")
     for place, word in enumerate(words):
         for plural, single in (("ies", "y"), ("tches", "tch"), ("xes", "x"), ("s", "")):
@@ -51,13 +51,13 @@ def decimals(value: float) -> int:
 
     A value below 0.01 gets as many as its first two digits need.
     """
-    size = abs(value)
-    if not math.isfinite(size) or round(size, 2) >= 100:
+    magnitude = abs(value)
+    if not math.isfinite(magnitude) or round(magnitude, 2) >= 100:
         return 1
-    if round(size, 3) >= 10:
+    if round(magnitude, 3) >= 10:
         return 2
-    if size and round(size, 3) < 0.01:
-        return 1 - math.floor(math.log10(size))
+    if magnitude and round(magnitude, 3) < 0.01:
+        return 1 - math.floor(math.log10(magnitude))
     return 3
 
 
@@ -72,7 +72,7 @@ def number(value: float, places: int | None = None) -> str:
     return f"{round(value, places) + 0.0:.{places}f}"  # + 0.0: no "-0.000"
 
 
-def interval(metric: Mapping[str, Any]) -> str | None:
+def interval_text(metric: Mapping[str, Any]) -> str | None:
     """Return the interval of a metric of results.json as `low to high`, as precise as its value; None without one."""
     if metric["value"] is None or metric["ci_low"] is None or metric["ci_high"] is None:
         return None
@@ -91,35 +91,35 @@ def cell(value: Any) -> str:
     return visible(str(value))
 
 
-def numeric(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[bool]:
+def numeric_columns(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[bool]:
     """Return which columns hold only numbers, apart from empty cells."""
-    found = []
+    flags = []
     for index in range(len(columns)):
         values = [row[index] for row in rows if row[index] is not None]
-        found.append(bool(values) and all(isinstance(value, int | float) for value in values))
-    return found
+        flags.append(bool(values) and all(isinstance(value, int | float) for value in values))
+    return flags
 
 
-def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], below: Sequence[str] = ()) -> str:
-    """Return a table for a notebook: escaped, numbers right-aligned, with lines of notes `below` it."""
+def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()) -> str:
+    """Return a table for a notebook: escaped, numbers right-aligned, with lines of `notes` below it."""
     from html import escape
 
-    sides = ["right" if right else "left" for right in numeric(columns, rows)]
+    alignments = ["right" if right else "left" for right in numeric_columns(columns, rows)]
 
     def line(tag: str, values: Sequence[Any]) -> str:
-        cells = zip(values, sides, strict=True)
+        cells = zip(values, alignments, strict=True)
         return "".join(f'<{tag} style="text-align: {side}">{escape(cell(value))}</{tag}>' for value, side in cells)
 
     head = f"<thead><tr>{line('th', columns)}</tr></thead>"
     body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
-    notes = "".join(f"<div>{escape(visible(words))}</div>" for words in below)
-    return f"<div>{escape(visible(title))}</div><table>{head}<tbody>{body}</tbody></table>{notes}"
+    lines = "".join(f"<div>{escape(visible(note))}</div>" for note in notes)
+    return f"<div>{escape(visible(title))}</div><table>{head}<tbody>{body}</tbody></table>{lines}"
 
 
-def some(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names, and the number of others."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def shorten_list(names: Sequence[str], limit: int = 3) -> str:
+    """Return up to `limit` names as a list in words, and the number of others: `a, b, c and 2 more`."""
+    others = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + others
 
 
 _BREAKS = re.compile(r"(?<=[/_\-@: ])(?!\*)|(?=\[)")  # a star stays with its name
@@ -141,6 +141,6 @@ def without_empty(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], optional: Sequence[str] | None = None
 ) -> tuple[list[str], list[list[Any]]]:
     """Return a table without those of the `optional` columns (default: all) that hold None in every row."""
-    leave = columns if optional is None else optional
-    keep = [i for i, name in enumerate(columns) if name not in leave or any(row[i] is not None for row in rows)]
-    return [columns[i] for i in keep], [[row[i] for i in keep] for row in rows]
+    removable = columns if optional is None else optional
+    indices = [i for i, name in enumerate(columns) if name not in removable or any(row[i] is not None for row in rows)]
+    return [columns[i] for i in indices], [[row[i] for i in indices] for row in rows]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 
-__all__ = ["collect_from_here"]
+__all__ = ["start_collection"]
 
 
-def collect_from_here() -> None:
+def start_collection() -> None:
     """Start garbage collection, which the entry point postponed, without examining existing objects."""
     if not gc.isenabled():
         gc.freeze()

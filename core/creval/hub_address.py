@@ -8,7 +8,7 @@ from urllib.request import getproxies
 
 __all__ = ["hub_address", "hub_answers"]
 
-_PATIENCE = 5.0
+_CONNECT_TIMEOUT = 5.0
 """Seconds within which a connection must be established."""
 
 
@@ -26,7 +26,7 @@ def hub_answers() -> bool:
         return True
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
-        with socket.create_connection((address.hostname or "", port), timeout=_PATIENCE):
+        with socket.create_connection((address.hostname or "", port), timeout=_CONNECT_TIMEOUT):
             return True
     except OSError:
         return False

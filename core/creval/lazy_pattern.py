@@ -16,13 +16,13 @@ def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
 
 class _LazyPattern:
     def __init__(self, text: str, flags: int) -> None:
-        self._given = text, flags
+        self._arguments = text, flags
 
     @functools.cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(*self._given)
+        return re.compile(*self._arguments)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._compiled, name)
-        setattr(self, name, found)  # from then on it is found without this method
-        return found
+        value = getattr(self._compiled, name)
+        setattr(self, name, value)  # from then on it is found without this method
+        return value

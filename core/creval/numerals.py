@@ -15,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from creval.lazy_pattern import lazy_pattern
-from creval.number_forms import DECIMAL, DOUBT, JOIN, SLASH, THIN, plain_form
+from creval.number_forms import DECIMAL, FRACTION_SLASH, GROUP_SPACE, MIXED_JOIN, SYMBOLIC, plain_form
 
 __all__ = [
     "Numeral",
@@ -32,8 +32,8 @@ MAX_DIGITS = 400
 _PRECISION = 1000
 _EXPONENT_LIMIT = 400
 _FLOAT_DIGITS = 17
-_SHOWN = 40
-_MOST_CHUNKS = 5_000
+_QUOTED_CHARACTERS = 40
+_MAX_CHUNKS = 5_000
 
 
 class Numeral(NamedTuple):
@@ -81,19 +81,19 @@ def number_text(value: float) -> str:
     return text.removesuffix(".0")
 
 
-def same_number(one: float | Decimal | str, other: float | Decimal | str) -> bool:
+def same_number(first: float | Decimal | str, second: float | Decimal | str) -> bool:
     """Whether two numbers are equal as decimals. Raises ValueError as `decimal_of` does.
 
     A float holds 17 digits at most: a decimal of more digits equals the float nearest to it.
     """
-    first, second = decimal_of(one), decimal_of(other)
-    if first == second:
+    first_value, second_value = decimal_of(first), decimal_of(second)
+    if first_value == second_value:
         return True
-    pairs = ((one, second), (other, first))
-    return any(isinstance(held, float) and _rounded(exact) == held for held, exact in pairs)
+    pairs = ((first, second_value), (second, first_value))
+    return any(isinstance(number, float) and _nearest_float(exact) == number for number, exact in pairs)
 
 
-def _rounded(exact: Decimal) -> float | None:
+def _nearest_float(exact: Decimal) -> float | None:
     """Return the float nearest to a decimal with more digits than a float has, else None."""
     return float(exact) if len(exact.as_tuple().digits) > _FLOAT_DIGITS else None
 
@@ -104,54 +104,56 @@ _GROUPS = r"[1-9][0-9]{0,2}(?:(?P<group>[%s])[0-9]{3})(?:(?P=group)[0-9]{3}){0,1
 _POINT_BODY = r"(?:%s|[0-9]{1,400})(?:\.[0-9]{0,400})?|\.[0-9]{1,400}"
 _COMMA_BODY = r"(?:%s|[0-9]{1,400})(?:,[0-9]{1,400})?"
 _POWER = r"(?:[eE](?P<exponent>[-+]?[0-9]{1,5})| ?[×xX*] ?10 ?\^ ?(?P<power>[-+]?[0-9]{1,5}))?"
-_ONE = lazy_pattern(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + THIN + chr(39)))}){_POWER}")
-_ONE_COMMA = lazy_pattern(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + THIN + chr(39)))}){_POWER}")
-_LOOSE = lazy_pattern(  # if there is nothing else: groups after a space, groups of India
+_POINT_NUMBER = lazy_pattern(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + GROUP_SPACE + chr(39)))}){_POWER}")
+_COMMA_NUMBER = lazy_pattern(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + GROUP_SPACE + chr(39)))}){_POWER}")
+_SPACED_OR_INDIAN = lazy_pattern(  # if there is nothing else: groups after a space, groups of India
     rf"(?P<body>(?:[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}|[1-9][0-9]?(?:,[0-9]{{2}}){{1,132}},[0-9]{{3}})"
     rf"(?:\.[0-9]{{1,400}})?){_POWER}"
 )
-_TEN = lazy_pattern(r"10 ?\^ ?([-+]?[0-9]{1,5})")
-_RATIO = lazy_pattern(rf"(?:([0-9]{{1,15}})[{JOIN} ])?([0-9.]{{1,400}}) ?([/{SLASH}]) ?([0-9.]{{1,400}})")
+_POWER_OF_TEN = lazy_pattern(r"10 ?\^ ?([-+]?[0-9]{1,5})")
+_RATIO = lazy_pattern(
+    rf"(?:([0-9]{{1,15}})[{MIXED_JOIN} ])?([0-9.]{{1,400}}) ?([/{FRACTION_SLASH}]) ?([0-9.]{{1,400}})"
+)
 
 
-def _value(text: str, comma: bool, whole: bool) -> Decimal | None:
+def _parse_number(text: str, comma: bool, alone: bool) -> Decimal | None:
     """Return the number in a text without sign and unit; None if it is not a number or may be several.
 
-    `whole`: nothing else is in the answer field, so a slash is a division and a space may join groups.
+    `alone`: the answer field contains nothing else, so a slash is a division and a space may join groups.
     """
-    match = (_ONE_COMMA if comma else _ONE).fullmatch(text)
-    if match is None and whole and not comma:
-        match = _LOOSE.fullmatch(text)
-    if match is None and whole and comma:
+    match = (_COMMA_NUMBER if comma else _POINT_NUMBER).fullmatch(text)
+    if match is None and alone and not comma:
+        match = _SPACED_OR_INDIAN.fullmatch(text)
+    if match is None and alone and comma:
         match = re.fullmatch(rf"(?P<body>[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}(?:,[0-9]{{1,400}})?){_POWER}", text)
     if match is not None:
-        body = match["body"].translate({ord(sign): None for sign in ("._ '" if comma else ",_ '") + THIN})
-        return _scaled(Decimal(body.replace(",", ".")), match["exponent"] or match["power"])
-    if ten := _TEN.fullmatch(text):
-        return _scaled(Decimal(1), ten[1])
+        body = match["body"].translate({ord(sign): None for sign in ("._ '" if comma else ",_ '") + GROUP_SPACE})
+        return _scale(Decimal(body.replace(",", ".")), match["exponent"] or match["power"])
+    if ten := _POWER_OF_TEN.fullmatch(text):
+        return _scale(Decimal(1), ten[1])
     ratio = _RATIO.fullmatch(text)
-    if ratio is not None and (whole or (ratio[3] == SLASH and " " not in text)):
-        return _divided(ratio[1], ratio[2], ratio[4])
+    if ratio is not None and (alone or (ratio[3] == FRACTION_SLASH and " " not in text)):
+        return _mixed_number(ratio[1], ratio[2], ratio[4])
     return None
 
 
-def _scaled(value: Decimal, exponent: str | None) -> Decimal | None:
+def _scale(value: Decimal, exponent: str | None) -> Decimal | None:
     power = int(exponent or 0)
     if abs(power) > _EXPONENT_LIMIT or value.adjusted() + power > _EXPONENT_LIMIT:
         return None
-    return _times(value, Decimal(1).scaleb(power))
+    return _multiply(value, Decimal(1).scaleb(power))
 
 
-def _times(one: Decimal, other: Decimal) -> Decimal:
+def _multiply(value: Decimal, factor: Decimal) -> Decimal:
     with localcontext(prec=_PRECISION):
-        return one * other
+        return value * factor
 
 
-def _divided(whole: str | None, above: str, below: str) -> Decimal | None:
-    if not DECIMAL.fullmatch(above) or not DECIMAL.fullmatch(below) or not Decimal(below):
+def _mixed_number(whole: str | None, numerator: str, denominator: str) -> Decimal | None:
+    if not DECIMAL.fullmatch(numerator) or not DECIMAL.fullmatch(denominator) or not Decimal(denominator):
         return None
     with localcontext(prec=50):
-        return Decimal(whole or 0) + Decimal(above) / Decimal(below)
+        return Decimal(whole or 0) + Decimal(numerator) / Decimal(denominator)
 
 
 # --- what is written around a number -----------------------------------------------------------------------
@@ -202,7 +204,7 @@ _UNIT = lazy_pattern(
     rf" ?(°? ?[^\W\d_]{{1,20}}\.?(?: ?\^ ?-?[0-9]|(?<=[mtndiO])[23])?"
     rf"(?:[ /][^\W\d_]{{1,20}}(?: ?\^ ?-?[0-9]|[23])?){{0,2}}|[{_CURRENCIES}°'\"″′])"
 )
-_BEFORE = lazy_pattern(
+_PREFIX = lazy_pattern(
     rf"(?:[-+–] ?)?(?:(?:US|CA|AU|A|C|R|HK|NZ)?[{_CURRENCIES}]|(?:USD|EUR|GBP|Rs\.?|INR|CHF) ?)? ?[-+–]?"
 )
 _EDGES = " \t\r\n\"'`“”‘«»*"
@@ -216,31 +218,33 @@ def read_numeral(text: str, comma: bool = False) -> Numeral:
     Accepts what a person would write into a form: groups of digits separated by comma, space, apostrophe or underscore,
     fractions, LaTeX, currencies, percent signs and units. Raises ValueError if the text as a whole is not a number.
     """
-    wrong = ValueError(f"{text.strip()[:_SHOWN]!r} cannot be read as a number")
+    error = ValueError(f"{text.strip()[:_QUOTED_CHARACTERS]!r} cannot be read as a number")
     if len(text) > 4 * MAX_DIGITS:
-        raise wrong
+        raise error
     if _CELLS.search(text):
-        raise wrong
-    plain = _unwrapped(re.sub(r"\s+", lambda match: match.group() if THIN in match.group() else " ", plain_form(text)))
+        raise error
+    text = re.sub(r"\s+", lambda match: match.group() if GROUP_SPACE in match.group() else " ", plain_form(text))
+    plain = _unwrapped(text)
     if equals := _EQUALS.match(plain):
         plain = plain[equals.end() :]
-    before = _BEFORE.match(plain)
-    assert before is not None
-    signs = [sign for sign in before.group() if sign in "-+–"]
-    rest = plain[before.end() :]
-    if len(signs) > 1 or not rest:
-        raise wrong
-    for end in _number_ends(rest):
-        value = _value(rest[:end], comma, whole=True)
+    prefix = _PREFIX.match(plain)
+    assert prefix is not None
+    signs = [sign for sign in prefix.group() if sign in "-+–"]
+    remaining = plain[prefix.end() :]
+    if len(signs) > 1 or not remaining:
+        raise error
+    for end in _number_ends(remaining):
+        value = _parse_number(remaining[:end], comma, alone=True)
         if value is None:
             continue
-        after = _read_after(rest[end:])
-        if after is None or re.search(r"[,.] ?$", rest[:end]):
+        suffix = _read_suffix(remaining[end:])
+        if suffix is None or re.search(r"[,.] ?$", remaining[:end]):
             continue
-        value = _times(value, after[0])
-        unit = after[1] or before.group().strip("-+– ")
+        factor, unit = suffix
+        value = _multiply(value, factor)
+        unit = unit or prefix.group().strip("-+– ")
         return Numeral(value.copy_negate() if signs and signs[0] != "+" else value, unit)
-    raise wrong
+    raise error
 
 
 def _unwrapped(text: str) -> str:
@@ -258,7 +262,7 @@ def _unwrapped(text: str) -> str:
 
 def _number_ends(text: str) -> Iterator[int]:
     """Yield the positions at which a number at the beginning of a text may end, longest first."""
-    match = re.match(rf"[0-9.,'_/{THIN}{SLASH}{JOIN} ^eE×xX*+-]{{1,{4 * MAX_DIGITS}}}", text)
+    match = re.match(rf"[0-9.,'_/{GROUP_SPACE}{FRACTION_SLASH}{MIXED_JOIN} ^eE×xX*+-]{{1,{4 * MAX_DIGITS}}}", text)
     if match is None:
         return
     for end in range(match.end(), 0, -1):
@@ -268,11 +272,11 @@ def _number_ends(text: str) -> Iterator[int]:
                 return
 
 
-def _read_after(text: str) -> tuple[Decimal, str] | None:
+def _read_suffix(text: str) -> tuple[Decimal, str] | None:
     """Return (factor, unit) from the text after a number; None if it is neither."""
     factor = Decimal(1)
     while scale := _SCALE.match(text):
-        factor = _times(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))
+        factor = _multiply(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))
         text = text[scale.end() :]
     if not text.strip():
         return factor, ""
@@ -296,7 +300,8 @@ def _is_variable(word: str) -> bool:
 # --- the last number of a running text -------------------------------------------------------------------------
 
 _CHUNK = lazy_pattern(
-    rf"(?:(?<![^\W_])(?<![.)\]}}])\.)?[0-9]+(?:[.,'_:^{THIN}{SLASH}{JOIN}–-][0-9]+| ?/ ?[0-9]+| [0-9]{{3}}(?![0-9])"
+    rf"(?:(?<![^\W_])(?<![.)\]}}])\.)?[0-9]+(?:[.,'_:^{GROUP_SPACE}{FRACTION_SLASH}{MIXED_JOIN}–-][0-9]+| ?/ ?[0-9]+"
+    r"| [0-9]{3}(?![0-9])"
     r"|\^[-+][0-9]+|[eE][-+]?[0-9]+| ?[×xX*] ?10 ?\^ ?[-+]?[0-9]+)*"
 )
 _DATE = lazy_pattern(
@@ -305,10 +310,11 @@ _DATE = lazy_pattern(
 _DOTTED_GROUPS = lazy_pattern(r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
 _SPACED_GROUPS = lazy_pattern(r"[1-9][0-9]{0,2}(?: [0-9]{3})+(?:[.,][0-9]+)?")
 _LIST = lazy_pattern(r"[0-9]+(?:\.[0-9]+)?(?:,(?![0-9]{3}(?![0-9]))[0-9]+(?:\.[0-9]+)?){2,}")
-_ELSE_AFTER = lazy_pattern(
-    rf" ?[±√π{DOUBT}∞^]|[^\W\d_]{{1,9}}[0-9]|_\{{?[^\W_]|[\u0300-\u036f]| [eE][-+]?[0-9]| ?[€£¥] ?[0-9]{{2}}(?![^\W_])"
+_EXPRESSION_AFTER = lazy_pattern(
+    rf" ?[±√π{SYMBOLIC}∞^]|[^\W\d_]{{1,9}}[0-9]|_\{{?[^\W_]|[\u0300-\u036f]"
+    r"| [eE][-+]?[0-9]| ?[€£¥] ?[0-9]{2}(?![^\W_])"
 )
-_HALF_BEFORE = lazy_pattern(  # text that makes the following digits part of a larger expression or number
+_EXPRESSION_BEFORE = lazy_pattern(  # text that makes the following digits part of a larger expression or number
     r"(?:[0-9],,|[0-9]_+|[0-9]\.\(|[0-9)] ?/ ?[-+]|[0-9)] ?\\?(?:mod|choose) ?"
     r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm|floor|ceil|abs|max|min|[fgh])[0-9a-z]{0,2}\("
     r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm) ?"
@@ -350,95 +356,96 @@ def last_numeral(text: str, comma: bool = False) -> Numeral | None:
     last digits may be part of a number that cannot be read as a whole (`4,2`, `24/7`, `3 250`, `2^10`, `3:2`).
     """
     plain = plain_form(text)
-    chunks = deque((match.span() for match in _CHUNK.finditer(plain)), _MOST_CHUNKS)
-    found = (_free(plain, start, end, comma) for start, end in reversed(chunks))
+    chunks = deque((match.span() for match in _CHUNK.finditer(plain)), _MAX_CHUNKS)
+    found = (_free_standing(plain, start, end, comma) for start, end in reversed(chunks))
     return next((numeral for numeral in found if numeral is not None), None)
 
 
 def numerals(text: str) -> Iterator[Numeral]:
     """Yield the free-standing numbers of a text, at most 5,000; skip those that cannot be read as a whole."""
     plain = plain_form(text)
-    for match in islice(_CHUNK.finditer(plain), _MOST_CHUNKS):
+    for match in islice(_CHUNK.finditer(plain), _MAX_CHUNKS):
         try:
-            found = _free(plain, match.start(), match.end(), False)
+            found = _free_standing(plain, match.start(), match.end(), False)
         except ValueError:
             continue
         if found is not None:
             yield found
 
 
-def _free(text: str, start: int, end: int, comma: bool) -> Numeral | None:
+def _free_standing(text: str, start: int, end: int, comma: bool) -> Numeral | None:
     """Return the number in a stretch of digits, or None. Raises ValueError."""
     chunk = text[start:end]
-    negative = _before(text, start, chunk)
+    negative = _minus_before(text, start, chunk)
     if negative is None or (_DATE.fullmatch(chunk) and not _DOTTED_GROUPS.fullmatch(chunk)):
         return None
-    value, alone = _one_of(chunk, comma)
+    value, alone = _number_in_chunk(chunk, comma)
     if value is None:
         return None
-    if any(one.search(text[max(0, start - 30) : start]) and two.match(text, end) for one, two in _MEASURE_PAIRS):
-        raise _doubt(text[max(0, start - 12) : end + 6].lstrip())
-    factor, unit = _after(text[end : end + 60], chunk)
-    value = _times(value, factor)
+    preceding = text[max(0, start - 30) : start]
+    if any(larger.search(preceding) and smaller.match(text, end) for larger, smaller in _MEASURE_PAIRS):
+        raise _ambiguity(text[max(0, start - 12) : end + 6].lstrip())
+    factor, unit = _factor_and_percent(text[end : end + 60], chunk)
+    value = _multiply(value, factor)
     return Numeral(value.copy_negate() if negative and alone else value, unit)
 
 
-def _one_of(chunk: str, comma: bool) -> tuple[Decimal | None, bool]:
+def _number_in_chunk(chunk: str, comma: bool) -> tuple[Decimal | None, bool]:
     """Return (the number in a stretch of digits, whether it is all of it); of a list or range the last number."""
-    value = _value(chunk, comma, whole=False)
+    value = _parse_number(chunk, comma, alone=False)
     if value is not None:
         return value, True
     if re.fullmatch(r"[0-9.]+[eE][-+]?[0-9]+", chunk):  # too large for a number
         return None, True
     if _SPACED_GROUPS.fullmatch(chunk) is None and not _DOTTED_GROUPS.fullmatch(chunk):
-        for sign in (" ", THIN):
-            before, _, behind = chunk.rpartition(sign)
+        for sign in (" ", GROUP_SPACE):
+            before, _, last_part = chunk.rpartition(sign)
             if before and "/" not in chunk:
-                return _one_of(behind, comma)[0], False
-        one, _, two = chunk.replace("–", "-").partition("-")
-        both = (_value(one, comma, whole=False), _value(two, comma, whole=False)) if two else (None, None)
-        if both[0] is not None and both[1] is not None:
-            return both[1], False
+                return _number_in_chunk(last_part, comma)[0], False
+        low, _, high = chunk.replace("–", "-").partition("-")
+        start, end = (_parse_number(part, comma, alone=False) if high else None for part in (low, high))
+        if start is not None and end is not None:
+            return end, False
         if not comma and _LIST.fullmatch(chunk):
             return Decimal(chunk.rpartition(",")[2]), False
-    raise _doubt(chunk)
+    raise _ambiguity(chunk)
 
 
-def _doubt(chunk: str) -> ValueError:
-    shown = chunk[:_SHOWN].replace(JOIN, " ").replace(DOUBT, "...")
-    return ValueError(f"{shown!r} in the answer cannot be read as one number")
+def _ambiguity(chunk: str) -> ValueError:
+    quoted = chunk[:_QUOTED_CHARACTERS].replace(MIXED_JOIN, " ").replace(SYMBOLIC, "...")
+    return ValueError(f"{quoted!r} in the answer cannot be read as one number")
 
 
-def _before(text: str, start: int, chunk: str) -> bool | None:
+def _minus_before(text: str, start: int, chunk: str) -> bool | None:
     """Return whether a minus precedes digits; None if they belong to a name. Raises ValueError."""
-    ahead = text[max(0, start - 40) : start]
-    bare = ahead.rstrip(" ")
-    if bare and bare[-1] in f"√±π{DOUBT}":
-        raise _doubt(bare[-1] + chunk)
-    if _HALF_BEFORE.search(ahead):
-        raise _doubt(ahead[-12:].lstrip() + chunk)
-    if _AFTER_SCALE.search(ahead) or (re.search(r"[0-9] and $", ahead) and SLASH in chunk):
-        raise _doubt(ahead[-12:] + chunk)
-    if word := _MINUS_WORD.search(ahead):
+    preceding = text[max(0, start - 40) : start]
+    stripped = preceding.rstrip(" ")
+    if stripped and stripped[-1] in f"√±π{SYMBOLIC}":
+        raise _ambiguity(stripped[-1] + chunk)
+    if _EXPRESSION_BEFORE.search(preceding):
+        raise _ambiguity(preceding[-12:].lstrip() + chunk)
+    if _AFTER_SCALE.search(preceding) or (re.search(r"[0-9] and $", preceding) and FRACTION_SLASH in chunk):
+        raise _ambiguity(preceding[-12:] + chunk)
+    if word := _MINUS_WORD.search(preceding):
         return word["negative"] is not None or word["digit"] is None
-    if bare and bare[-1] in _CURRENCIES:
-        ahead = bare[:-1].rstrip("USCAHKNZR")
-    ranged = _RANGE_BEFORE.search(ahead)
-    if ranged is not None and not _is_variable(ranged[1] or ""):
+    if stripped and stripped[-1] in _CURRENCIES:
+        preceding = stripped[:-1].rstrip("USCAHKNZR")
+    range_start = _RANGE_BEFORE.search(preceding)
+    if range_start is not None and not _is_variable(range_start[1] or ""):
         return False
-    if ahead and ahead[-1] in "-–+":
-        if ahead[-2:-1] == "^" or _is_letter(ahead[-2:-1]):
+    if preceding and preceding[-1] in "-–+":
+        if preceding[-2:-1] == "^" or _is_letter(preceding[-2:-1]):
             return None
-        return ahead[-1] != "+" and ahead[-2:-1] not in ("-", "–", ")", "]", "}", ".", "%")
-    if re.search(r"[=(:≈<>≤≥] ?- $", ahead):
+        return preceding[-1] != "+" and preceding[-2:-1] not in ("-", "–", ")", "]", "}", ".", "%")
+    if re.search(r"[=(:≈<>≤≥] ?- $", preceding):
         return True
-    return None if _of_a_name(ahead, chunk) else False
+    return None if _is_part_of_name(preceding, chunk) else False
 
 
-def _of_a_name(ahead: str, chunk: str) -> bool:
+def _is_part_of_name(preceding: str, chunk: str) -> bool:
     """Whether digits belong to the text before them: a name, an index, a power. Raises ValueError."""
-    last, second = ahead[-1:], ahead[-2:-1]
-    if _is_letter(last) or (last == "_" and _is_letter(second)) or ahead[-2:] in ("_{", "^{"):
+    last, second = preceding[-1:], preceding[-2:-1]
+    if _is_letter(last) or (last == "_" and _is_letter(second)) or preceding[-2:] in ("_{", "^{"):
         return True
     if last == "^" and (_is_letter(second) or second in ("°", " ")):
         return True
@@ -446,7 +453,7 @@ def _of_a_name(ahead: str, chunk: str) -> bool:
     divides = last == "/" and bool(second.strip())
     bare_decimal = last == "," and second in ("", " ", "=", "$", "(")
     if last == "^" or braced or divides or bare_decimal:
-        raise _doubt(ahead[-3:].lstrip() + chunk)
+        raise _ambiguity(preceding[-3:].lstrip() + chunk)
     return False
 
 
@@ -455,16 +462,16 @@ def _is_letter(character: str) -> bool:
     return character.isalpha() and character < "\u0530"
 
 
-def _after(rest: str, chunk: str) -> tuple[Decimal, str]:
+def _factor_and_percent(following: str, chunk: str) -> tuple[Decimal, str]:
     """Return (factor, unit) from the text after digits. Raises ValueError."""
     factor = Decimal(1)
-    while scale := _SCALE.match(rest):
-        factor = _times(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))
-        rest = rest[scale.end() :]
-    if _UNSURE_SCALE.match(rest) or (_ELSE_AFTER.match(rest) and not _UNIT_POWERS.match(rest)):
-        raise _doubt(chunk + rest[:6])
-    letter = re.match(r"([^\W\d_])(?![^\W_])", rest)
+    while scale := _SCALE.match(following):
+        factor = _multiply(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))
+        following = following[scale.end() :]
+    if _UNSURE_SCALE.match(following) or (_EXPRESSION_AFTER.match(following) and not _UNIT_POWERS.match(following)):
+        raise _ambiguity(chunk + following[:6])
+    letter = re.match(r"([^\W\d_])(?![^\W_])", following)
     if letter and _is_variable(letter[1]):
-        raise _doubt(chunk + letter[1])
-    percent = _PERCENT.match(rest)
+        raise _ambiguity(chunk + letter[1])
+    percent = _PERCENT.match(following)
     return factor, "" if percent is None else "‰" if percent[1] == "‰" else "%"

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PackedHashes", "PackedTexts"]
 
-_FIRST = 1 << 10  # slots of a new table
-_FEW = 1 << 12
-_AT_ONCE = 1 << 13
-_LARGE = 1 << 32
-_WIDEST = 64  # bytes of the longest text for which texts are sorted in one table
+_MIN_SLOTS = 1 << 10  # slots of a new table
+_NUMPY_MINIMUM = 1 << 12  # texts for which numpy is imported
+_CHUNK = 1 << 13  # texts that are indexed in one step
+_OFFSET_LIMIT = 1 << 32  # bytes of text, beyond which offsets have 64 bits
+_MAX_SORTED_BYTES = 64  # bytes of the longest text for which texts are sorted in one table
 
 
 class PackedHashes:
@@ -24,20 +24,20 @@ class PackedHashes:
     __slots__ = ("_count", "_mask", "_slots")
 
     def __init__(self) -> None:
-        self._slots = array("q", bytes(8 * _FIRST))
-        self._mask = _FIRST - 1
+        self._slots = array("q", bytes(8 * _MIN_SLOTS))
+        self._mask = _MIN_SLOTS - 1
         self._count = 0
 
     def add(self, number: int) -> bool:
         """Add a number. Returns whether it is new."""
         slots, mask = self._slots, self._mask
         number = number or 1  # 0 marks a free slot
-        place = number & mask
-        while found := slots[place]:
+        slot = number & mask
+        while found := slots[slot]:
             if found == number:
                 return False
-            place = (place + 1) & mask
-        slots[place] = number
+            slot = (slot + 1) & mask
+        slots[slot] = number
         self._count += 1
         if 3 * self._count > 2 * mask:
             self._grow()
@@ -46,11 +46,11 @@ class PackedHashes:
     def __contains__(self, number: int) -> bool:
         slots, mask = self._slots, self._mask
         number = number or 1
-        place = number & mask
-        while found := slots[place]:
+        slot = number & mask
+        while found := slots[slot]:
             if found == number:
                 return True
-            place = (place + 1) & mask
+            slot = (slot + 1) & mask
         return False
 
     def __len__(self) -> int:
@@ -64,62 +64,62 @@ class PackedHashes:
         slots = array("q", bytes(8)) * (mask + 1)
         for number in old:
             if number:
-                place = number & mask
-                while slots[place]:
-                    place = (place + 1) & mask
-                slots[place] = number
+                slot = number & mask
+                while slots[slot]:
+                    slot = (slot + 1) & mask
+                slots[slot] = number
         self._slots, self._mask = slots, mask
 
 
 class PackedTexts(Sequence[str]):
     """Distinct texts, numbered from 0 in order of arrival: 10 to 16 bytes each in addition to the text.
 
-    Add them one by one (`add`), or faster if many are added before the first look-up (`append`, `settle`).
+    Add them one by one (`add`), or faster if many are added before the first look-up (`append`, `index_appended`).
     """
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._ends = array("I", [0])
-        self._slots = array("i", [-1]) * _FIRST
-        self._mask = _FIRST - 1
-        self._hashes = array("q")  # of the texts that are not settled
-        self._last, self._rising = b"", True
+        self._slots = array("i", [-1]) * _MIN_SLOTS
+        self._mask = _MIN_SLOTS - 1
+        self._hashes = array("q")  # of appended texts that are not indexed yet
+        self._last_added, self._is_sorted = b"", True
 
     def add(self, text: str) -> int:
         """Return the number of a text, which is added if it is new."""
-        place, number = self._place(text)
+        slot, number = self._look_up(text)
         if number >= 0:
             return number
         number = len(self._ends) - 1
         self._append_text(text)
-        self._slots[place] = number
+        self._slots[slot] = number
         if 3 * number > 2 * self._mask:
             self._grow()
         return number
 
     def append(self, text: str) -> None:
-        """Add a text without checking whether it exists; `settle` checks. Until then it is not found."""
+        """Add a text without checking whether it exists; `index_appended` checks. Until then it is not found."""
         self._append_text(text)
         self._hashes.append(hash(text))
 
-    def settle(self) -> list[tuple[int, int]]:
+    def index_appended(self) -> list[tuple[int, int]]:
         """Make every appended text available to look-ups; do not mix with `add`.
 
         Return the numbers of duplicates, ascending, each with the number of the first one.
         """
-        few = len(self._hashes) < _FEW  # not worth the import of numpy
-        self._slots = array("i", [-1]) * _slots(len(self)) if few else _table(self._hashes)
+        small = len(self._hashes) < _NUMPY_MINIMUM  # too few to import numpy
+        self._slots = array("i", [-1]) * _slot_count(len(self)) if small else _build_table(self._hashes)
         self._mask = len(self._slots) - 1
-        twice = self._settled() if few else self._twice()
+        duplicates = self._index_all() if small else self._find_duplicates()
         self._hashes = array("q")
-        return twice
+        return duplicates
 
     def find(self, text: str) -> int:
         """Return the number of a text, or -1."""
-        return self._place(text)[1]
+        return self._look_up(text)[1]
 
     def __contains__(self, text: object) -> bool:
-        return isinstance(text, str) and self._place(text)[1] >= 0
+        return isinstance(text, str) and self._look_up(text)[1] >= 0
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -144,7 +144,7 @@ class PackedTexts(Sequence[str]):
         import numpy as np
 
         # UTF-8 bytes sort in the order of the characters, including lone surrogates.
-        if self._rising:
+        if self._is_sorted:
             return None
         order = self._sorted()
         ranks = np.empty(len(self), dtype=np.int32)
@@ -156,7 +156,7 @@ class PackedTexts(Sequence[str]):
 
         ends = self._ends
         widest = max((ends[n + 1] - ends[n] for n in range(len(self))), default=0)
-        if widest > _WIDEST or 0 in self._bytes:  # numpy takes a zero at the end for padding
+        if widest > _MAX_SORTED_BYTES or 0 in self._bytes:  # numpy takes a zero at the end for padding
             return sorted(range(len(self)), key=lambda n: bytes(self._bytes[ends[n] : ends[n + 1]]))
         table = np.fromiter(
             (bytes(self._bytes[ends[n] : ends[n + 1]]) for n in range(len(self))), f"S{max(1, widest)}", len(self)
@@ -165,82 +165,82 @@ class PackedTexts(Sequence[str]):
 
     def _append_text(self, text: str) -> None:
         encoded = text.encode("utf-8", "surrogatepass")
-        self._rising = self._rising and encoded >= self._last
-        self._last = encoded
+        self._is_sorted = self._is_sorted and encoded >= self._last_added
+        self._last_added = encoded
         self._bytes += encoded
         end = len(self._bytes)
-        if end >= _LARGE and self._ends.typecode == "I":
+        if end >= _OFFSET_LIMIT and self._ends.typecode == "I":
             self._ends = array("Q", self._ends)
         self._ends.append(end)
 
-    def _settled(self) -> list[tuple[int, int]]:
-        """Put every text into the table, one by one. Return the duplicates."""
-        twice = []
+    def _index_all(self) -> list[tuple[int, int]]:
+        """Add every text to the table, one by one, and return the duplicates."""
+        duplicates = []
         for number in range(len(self)):
-            place, first = self._place(self[number])
+            slot, first = self._look_up(self[number])
             if first >= 0:
-                twice.append((number, first))
+                duplicates.append((number, first))
             else:
-                self._slots[place] = number
-        return twice
+                self._slots[slot] = number
+        return duplicates
 
-    def _twice(self) -> list[tuple[int, int]]:
-        """Return the duplicates, with the number of the first."""
+    def _find_duplicates(self) -> list[tuple[int, int]]:
+        """Return the duplicates, each with the number of the first one."""
         import numpy as np
 
         hashes = np.frombuffer(self._hashes, dtype=np.int64)
-        rising = np.sort(hashes)
-        shared = rising[1:][rising[1:] == rising[:-1]]
+        ordered = np.sort(hashes)
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
         first: dict[str, int] = {}
-        if not len(shared):
+        if not len(repeated):
             return []
-        found = [(int(number), self[int(number)]) for number in np.flatnonzero(np.isin(hashes, shared))]
-        return [(number, first[text]) for number, text in found if first.setdefault(text, number) != number]
+        candidates = [(int(number), self[int(number)]) for number in np.flatnonzero(np.isin(hashes, repeated))]
+        return [(number, first[text]) for number, text in candidates if first.setdefault(text, number) != number]
 
-    def _place(self, text: str) -> tuple[int, int]:
+    def _look_up(self, text: str) -> tuple[int, int]:
         """Return the slot of a text and its number, or -1."""
         slots, mask, ends = self._slots, self._mask, self._ends
-        place = hash(text) & mask
-        number = slots[place]
+        slot = hash(text) & mask
+        number = slots[slot]
         if number < 0:
-            return place, -1
+            return slot, -1
         encoded = text.encode("utf-8", "surrogatepass")
         while number >= 0:
             if self._bytes[ends[number] : ends[number + 1]] == encoded:
-                return place, number
-            place = (place + 1) & mask
-            number = slots[place]
-        return place, -1
+                return slot, number
+            slot = (slot + 1) & mask
+            number = slots[slot]
+        return slot, -1
 
     def _grow(self) -> None:
         mask = 2 * self._mask + 1
         slots = array("i", [-1]) * (mask + 1)
         self._slots, self._mask = slots, mask
         for number in range(len(self)):
-            place = hash(self[number]) & mask
-            while slots[place] >= 0:
-                place = (place + 1) & mask
-            slots[place] = number
+            slot = hash(self[number]) & mask
+            while slots[slot] >= 0:
+                slot = (slot + 1) & mask
+            slots[slot] = number
 
 
-def _slots(count: int) -> int:
+def _slot_count(count: int) -> int:
     """Return the number of slots of a table for `count` entries: a power of two, of which a third stays free."""
-    return max(_FIRST, 1 << (3 * count // 2).bit_length())
+    return max(_MIN_SLOTS, 1 << (3 * count // 2).bit_length())
 
 
-def _table(hashes: array[int]) -> array[int]:
-    """Return the hash table that `PackedTexts` would fill with these hashes one by one, made in one step."""
+def _build_table(hashes: array[int]) -> array[int]:
+    """Return the hash table that `PackedTexts` would fill with these hashes one by one."""
     import numpy as np
 
-    slots = array("i", [-1]) * _slots(len(hashes))
+    slots = array("i", [-1]) * _slot_count(len(hashes))
     mask = len(slots) - 1
-    table, known = np.frombuffer(slots, dtype=np.int32), np.frombuffer(hashes, dtype=np.int64)
-    for start in range(0, len(known), _AT_ONCE):
-        places = known[start : start + _AT_ONCE] & mask
-        waiting = np.arange(start, start + len(places), dtype=np.int32)
-        while len(waiting):
-            free = table[places] < 0
-            table[places[free][::-1]] = waiting[free][::-1]  # of two for one slot the earlier gets it
-            later = table[places] != waiting
-            places, waiting = (places[later] + 1) & mask, waiting[later]
+    table, hash_values = np.frombuffer(slots, dtype=np.int32), np.frombuffer(hashes, dtype=np.int64)
+    for start in range(0, len(hash_values), _CHUNK):
+        wanted_slots = hash_values[start : start + _CHUNK] & mask
+        unplaced = np.arange(start, start + len(wanted_slots), dtype=np.int32)
+        while len(unplaced):
+            free = table[wanted_slots] < 0
+            table[wanted_slots[free][::-1]] = unplaced[free][::-1]  # the earlier of two texts gets the slot
+            occupied = table[wanted_slots] != unplaced
+            wanted_slots, unplaced = (wanted_slots[occupied] + 1) & mask, unplaced[occupied]
     return slots

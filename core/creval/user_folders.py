@@ -1,6 +1,6 @@
 """The folders that outlive runs: the user's state, and the cache.
 
-The state is a key, and what this user trusts, in files that nobody else can read.
+The state consists of a key and the digests that this user trusts, in files that nobody else can read.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["STATE", "State", "cache_folder", "state_folder"]
+__all__ = ["STATE_VARIABLE", "State", "cache_folder", "state_folder"]
 
 
-STATE = "CREVAL_STATE"
+STATE_VARIABLE = "CREVAL_STATE"
 
 _KEY_BYTES = 32
 
@@ -24,10 +24,10 @@ _LOG = logging.getLogger("creval")
 
 
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder: CREVAL_STATE, else `creval` in XDG_STATE_HOME or in the user's ~/.local/state."""
-    own = environment.get(STATE)
-    if own:
-        return Path(own).expanduser()
+    """Return the state folder: CREVAL_STATE, else `creval` in XDG_STATE_HOME or in the user's ~/.local/state."""
+    configured = environment.get(STATE_VARIABLE)
+    if configured:
+        return Path(configured).expanduser()
     return Path(environment.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "creval"
 
 
@@ -69,23 +69,23 @@ class State:
     def _write(self, name: str, content: bytes) -> bool:
         """Create a file with its full content, unless it exists. Return whether it exists."""
         path = self.folder / name
-        beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-            _place(beside, path)
+            _move_into_place(temporary, path)
         except OSError as error:
             self.fault = f"{self.folder} cannot be written ({error.strerror})"
             return False
         finally:
             with contextlib.suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
         return True
 
 
-def _place(file: Path, target: Path) -> None:
+def _move_into_place(file: Path, target: Path) -> None:
     """Move a file to its name, unless another process was first. Raises OSError."""
     try:
         os.link(file, target)
@@ -96,8 +96,8 @@ def _place(file: Path, target: Path) -> None:
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder: CREVAL_CACHE, else `creval` in XDG_CACHE_HOME or in the user's ~/.cache."""
-    own = environment.get("CREVAL_CACHE")
-    if own:
-        return Path(own).expanduser()
+    """Return the cache folder: CREVAL_CACHE, else `creval` in XDG_CACHE_HOME or in the user's ~/.cache."""
+    configured = environment.get("CREVAL_CACHE")
+    if configured:
+        return Path(configured).expanduser()
     return Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "creval"

@@ -142,7 +142,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patched.setenv("HOSTED_VLLM_API_BASE", server.url)
         patched.setattr(resume_state, "EVERY", 2)
         patched.setattr(jsonl, "_LONGEST", 1 << 16)
-        patched.setattr(replay, "_LONGEST_LINE", 1 << 16)
+        patched.setattr(replay, "_MAX_LINE_BYTES", 1 << 16)
         patched.setattr(table_files, "_LONGEST_LINE", 1 << 16)
         modules = {"creval_judged_plugin.py": HOOKS, "creval_judged_parts.py": PARTS}
         write_distribution(place / "site", "creval-judged", modules, {"judged": "creval_judged_plugin"})

@@ -17,7 +17,7 @@ from creval.data.row_types import ListRows
 from creval.data.table_files import JSON, JsonLinesRows
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import DataError, ScoringError
-from creval.models.local.replay import AnswerIndex, AnswerPlace
+from creval.models.local.replay import AnswerIndex, LinePosition
 from creval.packed_keys import PackedHashes, PackedTexts
 from creval.runs.folder import DoneKeys
 from creval.runs.jsonl import Line
@@ -39,7 +39,7 @@ def test_texts_that_come_all_at_once_are_found_as_those_that_come_one_by_one(giv
         for number, text in enumerate(given_texts)
         if (first := firsts.setdefault(text, number)) != number
     ]
-    assert packed.settle() == twice
+    assert packed.index_appended() == twice
     assert list(packed) == given_texts and "not there" not in packed
     if not twice:
         numbers = [one_by_one.add(text) for text in given_texts]
@@ -122,8 +122,8 @@ def tally(count: int) -> TaskTally:
 def places(count: int) -> AnswerIndex:
     made = AnswerIndex()
     for number in range(count):
-        made.add(("t", f"doc-{number:07d}"), AnswerPlace(0, 100 * number))
-    made.close()
+        made.add(("t", f"doc-{number:07d}"), LinePosition(0, 100 * number))
+    made.sort()
     return made
 
 
@@ -142,8 +142,8 @@ def test_bytes_a_doc(tmp_path: Path):
 def test_places_whose_hashes_meet_are_all_looked_at():
     made = AnswerIndex()
     for number, key in enumerate([("a",), ("b",), ("a",), ("c",), ("a",)]):
-        made.add(key, AnswerPlace(number % 2, number))
-    made.close()
+        made.add(key, LinePosition(number % 2, number))
+    made.sort()
     assert list(made.find(("a",))) == [(0, 0), (0, 2), (0, 4)] and list(made.find(("x",))) == []
     assert made.colliding() == [[(0, 0), (0, 2), (0, 4)]]
 

@@ -21,7 +21,7 @@ from creval import open_run, run
 from creval.engine import run as engine_run
 from creval.engine.run import rescore, resume
 from creval.errors import RunError
-from creval.models.answers.read_answers import READING
+from creval.models.answers.read_answers import READING_VERSION
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
@@ -122,7 +122,7 @@ def test_a_run_of_older_rules_is_read_as_a_whole_by_the_new_ones_and_says_so(
 ) -> None:
     folder = unpack("local")
     said = "version 1 of creval's rules; they are now read by version"
-    assert rescore(folder).results["reading"] == READING
+    assert rescore(folder).results["reading"] == READING_VERSION
     assert [said in message for message in caplog.messages] == [True]
     caplog.clear()
     # A score of the old rules: none of it may be left among those of the new ones.
@@ -131,12 +131,12 @@ def test_a_run_of_older_rules_is_read_as_a_whole_by_the_new_ones_and_says_so(
     assert '"exact_match":0.0' in scores.read_text("utf-8")
     finished = resume(folder, max_calls=100)
     assert [said in message for message in caplog.messages] == [True]
-    assert finished.results["reading"] == READING
+    assert finished.results["reading"] == READING_VERSION
     assert finished.results["tasks"][0]["metrics"][0]["value"] == 1.0
     manifest = _manifest(folder)
     assert manifest.get("reading", 1) == 1  # the run keeps what it was begun with
-    assert [entry["reading"] for entry in manifest["rescored"]] == [READING, READING]
-    assert [attempt.get("reading", 1) for attempt in manifest["attempts"]] == [1, READING]
+    assert [entry["reading"] for entry in manifest["rescored"]] == [READING_VERSION, READING_VERSION]
+    assert [attempt.get("reading", 1) for attempt in manifest["attempts"]] == [1, READING_VERSION]
 
 
 def test_a_run_of_the_same_rules_keeps_its_scores(
@@ -146,7 +146,7 @@ def test_a_run_of_the_same_rules_keeps_its_scores(
     kept = _lines(folder, "scores", "parrot")
     resume(folder, max_calls=100)
     assert _lines(folder, "scores", "parrot")[:5] == kept
-    assert (caplog.messages, _manifest(folder)["rescored"], _manifest(folder)["reading"]) == ([], [], READING)
+    assert (caplog.messages, _manifest(folder)["rescored"], _manifest(folder)["reading"]) == ([], [], READING_VERSION)
 
 
 def test_a_whole_run_of_older_rules_keeps_them_until_it_is_scored_again(
@@ -161,15 +161,15 @@ def test_a_whole_run_of_older_rules_keeps_them_until_it_is_scored_again(
     finished = resume(folder)
     assert (finished.results["reading"], scores.read_bytes(), caplog.messages) == (1, then, [])
     assert finished.results["tasks"][0]["metrics"][0]["value"] == 0.0
-    assert [attempt["reading"] for attempt in _manifest(folder)["attempts"]] == [READING, 1]
+    assert [attempt["reading"] for attempt in _manifest(folder)["attempts"]] == [READING_VERSION, 1]
     again = rescore(folder)
-    assert again.results["reading"] == READING and again.results["tasks"][0]["metrics"][0]["value"] == value > 0
+    assert again.results["reading"] == READING_VERSION and again.results["tasks"][0]["metrics"][0]["value"] == value > 0
     assert len(caplog.messages) == 1
 
 
 def test_a_run_of_later_rules_is_left_alone(unpack: Callable[[str], Path]) -> None:
     folder = unpack("local")
-    (folder / "run.json").write_text(json.dumps({**_manifest(folder), "reading": READING + 1}), "utf-8")
+    (folder / "run.json").write_text(json.dumps({**_manifest(folder), "reading": READING_VERSION + 1}), "utf-8")
     for work in (resume, rescore):
         with pytest.raises(RunError, match="or a later one"):
             work(folder)

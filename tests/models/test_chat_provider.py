@@ -28,7 +28,7 @@ from creval.errors import FatalModelError, ModelError, RetryableModelError, Usag
 from creval.models.model_options import ProviderOptions
 from creval.models.open_model import open_model
 from creval.models.providers.chat_provider import chat, hosted_vllm, ollama_chat, openai, openrouter
-from creval.types.messages import GenerateRequest, Lost, Message, Reply, Usage
+from creval.types.messages import GenerateRequest, LostUsage, Message, Reply, Usage
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
 
@@ -381,7 +381,7 @@ def test_an_error_in_any_choice_is_tried_again_and_reports_what_it_took(ask) -> 
     body = {"choices": choices, "usage": {"prompt_tokens": 5, "completion_tokens": 9, "cost": 0.25}}
     with ChatServer([Raw(json.dumps(body).encode())]) as server, pytest.raises(RetryableModelError) as failed:
         generate(openai, server.url, ask(n=2))
-    assert failed.value.lost == Lost(1, Usage(5, 9), 0.25)
+    assert failed.value.lost == LostUsage(1, Usage(5, 9), 0.25)
 
 
 def test_a_content_flag_within_a_reply_is_a_refusal_whatever_its_code(ask) -> None:

@@ -20,7 +20,7 @@ from creval.models.open_model import open_model
 from creval.models.prices import Price
 from creval.models.provider_traits import ProviderTraits
 from creval.models.retries import RetryPolicy
-from creval.types.messages import Completion, GenerateRequest, Lost, Message, Reply, Usage
+from creval.types.messages import Completion, GenerateRequest, LostUsage, Message, Reply, Usage
 
 
 class Scripted:
@@ -103,7 +103,7 @@ def test_an_empty_answer_is_asked_for_once_more_and_paid_for(ask) -> None:
     empty = Reply((Completion("  "),), Usage(10, 5), cost=0.5)
     model = model_of(Scripted(empty), budget=(budget := Budget()))
     reply = run_virtual(model.generate(ask()))
-    assert (reply.text, reply.attempts, reply.lost) == ("fine", 2, Lost(1, Usage(10, 5), 0.5))
+    assert (reply.text, reply.attempts, reply.lost) == ("fine", 2, LostUsage(1, Usage(10, 5), 0.5))
     assert budget.cost == 0.5
     assert model.stats().usage == Usage(20, 10)
 
@@ -111,7 +111,7 @@ def test_an_empty_answer_is_asked_for_once_more_and_paid_for(ask) -> None:
 def test_an_answer_that_stays_empty_is_the_models_own(ask) -> None:
     provider = Scripted(*[Reply((Completion(""),), Usage(10, 0)) for _ in range(9)])
     reply = run_virtual(model_of(provider).generate(ask()))
-    assert (reply.text, len(provider.requests), reply.lost) == ("", 2, Lost(1, Usage(10, 0)))
+    assert (reply.text, len(provider.requests), reply.lost) == ("", 2, LostUsage(1, Usage(10, 0)))
 
 
 def test_a_text_that_is_continued_may_be_at_its_end(ask) -> None:
@@ -133,7 +133,7 @@ def test_no_content_next_to_reasoning_or_a_tool_call_is_one_try(ask, completion:
 def test_an_answer_that_broke_off_is_asked_again_and_paid_for(ask, finish: str) -> None:
     model = model_of(Scripted(Reply((Completion("half", finish),), Usage(10, 5), cost=0.25)))
     reply = run_virtual(model.generate(ask()))
-    assert (reply.text, reply.lost) == ("fine", Lost(1, Usage(10, 5), 0.25))
+    assert (reply.text, reply.lost) == ("fine", LostUsage(1, Usage(10, 5), 0.25))
     assert model.stats().cost == 0.25
 
 
@@ -141,7 +141,7 @@ def test_a_call_that_fails_for_good_reports_what_its_tries_took(ask) -> None:
     provider = Scripted(*[Reply((Completion("half", "error"),), Usage(10, 5), cost=0.25) for _ in range(9)])
     with pytest.raises(RetryableModelError, match=r"broke off .*given up after 5 tries") as failed:
         run_virtual(model_of(provider).generate(ask()))
-    assert failed.value.lost == Lost(5, Usage(50, 25), 1.25)
+    assert failed.value.lost == LostUsage(5, Usage(50, 25), 1.25)
 
 
 def test_max_cost_is_looked_at_between_the_tries_of_one_call(ask) -> None:

@@ -29,7 +29,7 @@ def runs(folder: Path, *entries: tuple[str, dict[str, Any]]) -> Baselines:
 
 def beside(found: Baselines, task: dict[str, Any]) -> tuple[float | None, float | None]:
     metric = task["metrics"][0]
-    return found.beside(task, metric, "floor"), found.beside(task, metric, "ceiling")
+    return found.value_of(task, metric, "floor"), found.value_of(task, metric, "ceiling")
 
 
 def test_the_same_docs_are_next_to_each_other(tmp_path: Path) -> None:

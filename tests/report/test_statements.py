@@ -12,7 +12,7 @@ from creval.cli.commands.report import _rows
 from creval.cli.run_summary import _complain
 from creval.report.baselines import Baselines
 from creval.types.sample import MissingScore, SampleKey, ScoreRecord, Status
-from creval_compare.runs_table import beside_table, print_beside
+from creval_compare.runs_table import print_runs, runs_table
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 
@@ -63,7 +63,7 @@ def test_where_all_metrics_lack_them_it_says_so(capsys: pytest.CaptureFixture[st
 
 def test_next_to_each_other_runs_show_the_counts_of_each_metric(capsys: pytest.CaptureFixture[str]) -> None:
     runs = [result(name, "neocoder", "neocoder", PARTLY, errored=4) for name in ("one", "two")]
-    print_beside(runs, Baselines())
+    print_runs(runs, Baselines())
     said = capsys.readouterr().out
     assert "neocoder: neogauge, divergent: 0 scored, 4 errored" in said.splitlines()
     assert "neocoder: 0 scored, 4 errored" not in said.splitlines() and "neocoder: pass@1" not in said
@@ -74,12 +74,12 @@ def test_tasks_of_one_name_from_two_plugins_are_two_rows_and_a_note(capsys: pyte
         result("one", "association", "rat", [metric("rat", 0.9, scored=30)], scored=30),
         result("two", "local", "rat", [metric("rat", 0.4, scored=30)], scored=30),
     ]
-    _, rows = beside_table(runs, Baselines())
+    _, rows = runs_table(runs, Baselines())
     assert [row[:2] for row in rows] == [["association/rat", "rat"], ["local/rat", "rat"]]
     assert [[cell is None for cell in row[2:4]] for row in rows] == [[False, True], [True, False]]
-    print_beside(runs, Baselines())
+    print_runs(runs, Baselines())
     assert "association/rat and local/rat are different tasks called rat" in capsys.readouterr().out
-    _, rows = beside_table([runs[0], runs[0]], Baselines())
+    _, rows = runs_table([runs[0], runs[0]], Baselines())
     assert [row[0] for row in rows] == ["rat"]
     assert [row["task"] for row in _rows(runs, Baselines())] == ["association/rat", "local/rat"]
     assert [row["task"] for row in _rows(runs[:1], Baselines())] == ["rat"]

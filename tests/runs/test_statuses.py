@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from creval.runs.folder import REDO
+from creval.runs.folder import REDO_STATUSES
 from creval.types.metrics import StatusCounts
 from creval.types.sample import Status
 
@@ -42,4 +42,4 @@ def test_every_list_of_statuses_is_whole() -> None:
 
 def test_a_status_is_scored_a_failure_of_the_model_or_made_again() -> None:
     failures = [status.value for status in Status if status.is_failure]
-    assert sorted(["scored", *failures, *REDO]) == sorted(ALL)
+    assert sorted(["scored", *failures, *REDO_STATUSES]) == sorted(ALL)

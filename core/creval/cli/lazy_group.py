@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
-from creval.garbage import collect_from_here
+from creval.garbage import start_collection
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -55,7 +55,7 @@ def import_command(target: str) -> click.Command:
         raise PluginError(what, where=target, fix="Report this to the plugin that adds it.") from error
     if not isinstance(command, click.Command):
         raise PluginError("is not a click command", where=target, fix="Report this to the plugin that adds it.")
-    collect_from_here()
+    start_collection()
     return command
 
 

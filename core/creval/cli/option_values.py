@@ -11,7 +11,7 @@ import click
 
 from creval.cli import completion
 from creval.errors import DataError
-from creval.escape import odd_sign, visible
+from creval.escape import control_character, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ class NewPath(FilePath):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not value.strip():
             self.fail("a path cannot be empty", param, ctx)
-        if isinstance(value, str) and (sign := odd_sign(value)):
+        if isinstance(value, str) and (sign := control_character(value)):
             self.fail(f"the path {visible(value)!r} contains the control character {sign}", param, ctx)
         return super().convert(value, param, ctx)
 

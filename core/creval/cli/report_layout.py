@@ -52,8 +52,8 @@ class LaidOut:
         """Return the table with its notes as Markdown or LaTeX."""
         if len(self.results) > 1:
             part = f"`creval report --{form}` of several runs"
-            beside = import_installed("creval_compare.report_layout:lay_out_runs", "creval-compare", part)
-            return str(beside(self).text(form))
+            lay_out_runs = import_installed("creval_compare.report_layout:lay_out_runs", "creval-compare", part)
+            return str(lay_out_runs(self).text(form))
         columns, rows = without_empty(COLUMNS, result_rows(self.results[0], self.baselines))
         legend = [LEGEND] if "floor" in columns or "ceiling" in columns else []
         return FORMATS[form](columns, rows, [*legend, *run_notes(self.results)])

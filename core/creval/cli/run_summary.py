@@ -56,9 +56,9 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
 def last_words(finished: Finished, allowed_error_share: float) -> int:
     """Print the warnings about a run's results, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
-    beside = finished.folder.parent
-    baselines = find_baselines(beside)
-    for line in baseline_notes([result], baselines, beside, absent=False):
+    runs_folder = finished.folder.parent
+    baselines = find_baselines(runs_folder)
+    for line in baseline_notes([result], baselines, runs_folder, absent=False):
         click.echo(line, err=True)
     for line in flag_notes(finished.results):
         click.echo(visible(line), err=True)

@@ -315,7 +315,7 @@ class _Scan:
                 block.clear()
         self.digest.update(block)
         without = [index for index, _ in self._faults]  # rows that gave no id
-        for number, first in self.ids.settle():
+        for number, first in self.ids.index_appended():
             again, before = _row_of(number, without), rows.where(_row_of(first, without))
             self._faults.append(
                 (again, f"{rows.where(again)}: the id {shortened(self.ids[number])} is also at {before}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.tasks.task_paths import strays
-from creval.types.content import MAX_MEDIA, MEDIA_TYPES, UNKNOWN, Media, read_data_url
+from creval.types.content import MAX_MEDIA, MEDIA_TYPES, UNKNOWN_TYPE, Media, read_data_url
 
 __all__ = ["InfiniteError", "NoDataError", "as_media", "plain_value"]
 
@@ -103,7 +103,7 @@ def _hub_media(value: Mapping[str, Any]) -> Any:
     data, path = value["bytes"], value["path"]
     if isinstance(data, bytes | bytearray | memoryview) and data:
         found = Media.of(_bounded(bytes(data)), Path(str(path)).name if path else "")
-        return found if found["media_type"] != UNKNOWN else False
+        return found if found["media_type"] != UNKNOWN_TYPE else False
     return str(path) if path else None
 
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from threading import Event
 from typing import Any, TypeVar
 
-from creval.garbage import collect_from_here
+from creval.garbage import start_collection
 from creval.interruption import CURRENT, Interruption
 
 __all__ = ["DRIVER", "drive", "is_cancelled"]
@@ -32,7 +32,7 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
 
     Raises KeyboardInterrupt if a signal stopped it, or has stopped an earlier one too late.
     """
-    collect_from_here()
+    start_collection()
     interruption = CURRENT.get()
     elsewhere = DRIVER.get()
     try:

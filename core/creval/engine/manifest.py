@@ -17,12 +17,12 @@ from typing import Any
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.run_options import RunOptions, nested_settings
 from creval.errors import RunError
-from creval.models.answers.read_answers import READING
+from creval.models.answers.read_answers import READING_VERSION
 from creval.models.providers.addresses import shown_address
 from creval.models.secrets import redact
 from creval.plugins.distributions import installed_version
 from creval.plugins.loader import Plugins
-from creval.runs.folder import FORM
+from creval.runs.folder import FORMAT_VERSION
 from creval.runs.run_commands import CONSENTS
 from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.task_model import Task
@@ -168,14 +168,14 @@ def start_manifest(
     defaults = options_data(RunOptions())
     settings = options_data(options)
     manifest = {
-        "schema": FORM,
+        "schema": FORMAT_VERSION,
         "id": secrets.token_hex(16),
         "creval": core_version(plugins),
         "command": redact(options.command),
         "requested": [str(Path(name).expanduser().absolute()) if is_path(name) else name for name in requested],
         "roles": dict(roles),
         "seed": options.seed,
-        "reading": READING,
+        "reading": READING_VERSION,
         "options": settings,
         "origins": {name: "default" if settings[name] == defaults[name] else "user" for name in settings},
         "plugins": plugin_data(plugins),

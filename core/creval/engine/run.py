@@ -24,7 +24,7 @@ from creval.engine.shared_answers import shared_as_before, with_shared, with_tas
 from creval.engine.snapshot import keep_files
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
-from creval.models.answers.read_answers import READING, reading_of
+from creval.models.answers.read_answers import READING_VERSION, reading_version
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool
 from creval.models.providers.addresses import HIDDEN, shown_address
@@ -340,9 +340,10 @@ def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> No
 
 def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:
     """Raise RunError if a later creval read the answers of the run by rules that this one does not have."""
-    if reading_of(manifest) > READING:
+    if reading_version(manifest) > READING_VERSION:
         raise RunError(
-            f"its answers are read by version {reading_of(manifest)} of creval's rules, and this creval has {READING}",
+            f"its answers are read by version {reading_version(manifest)} of creval's rules, "
+            f"and this creval has {READING_VERSION}",
             where=str(path),
             fix="Use the creval that made the run, or a later one.",
         )

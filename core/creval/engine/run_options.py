@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from creval.engine.planning.shards import parse_shard
 from creval.errors import UnknownNameError, UsageError
-from creval.escape import odd_sign
+from creval.escape import control_character
 from creval.models.providers.addresses import shown_address
 from creval.runs.run_commands import CONSENTS
 from creval.tasks.sections.settings import EXTRA, generation_settings
@@ -137,7 +137,7 @@ class RunOptions:
             raise UsageError("repeats must be at least 1", where="--repeats")
         if self.seed < 0:
             raise UsageError(f"{self.seed} is not a seed", where="--seed", fix="Give a whole number of 0 or more.")
-        sign = odd_sign(str(self.output or ""))
+        sign = control_character(str(self.output or ""))
         if sign is not None:
             raise UsageError(f"the path contains the control character {sign}", where="--output", fix="Leave it out.")
         if self.concurrency < 1:

@@ -26,9 +26,9 @@ from creval.engine.scoring.tally import ResumableTally, empty_tally
 from creval.engine.shared_answers import copy_shared
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
 from creval.interruption import CURRENT
-from creval.models.answers.read_answers import READING, reading_of
+from creval.models.answers.read_answers import READING_VERSION, reading_version
 from creval.opener import remove, rename
-from creval.runs.folder import FORM, RunFolder
+from creval.runs.folder import FORMAT_VERSION, RunFolder
 from creval.runs.labelled import read_labelled
 from creval.runs.run_commands import resume_command, score_command
 from creval.runs.schemas import check_manifest, check_results
@@ -67,7 +67,7 @@ class RunSteps:
         self._observer = observer
         self._states = states
         self._older = False
-        self._reading = READING
+        self._reading = READING_VERSION
         setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
         setup.models.options.limiters.watch = getattr(observer, "on_rate_limit", None)
         if setup.models.batching is not None:
@@ -75,7 +75,7 @@ class RunSteps:
 
     def whole(self) -> Finished:
         """Generate, score and aggregate."""
-        begun_with = reading_of(self._manifest)
+        begun_with = reading_version(self._manifest)
         if self._is_scored():
             self._reading = begun_with  # nothing is left to be read: its numbers stay unchanged
         self._older = begun_with < self._reading
@@ -109,7 +109,7 @@ class RunSteps:
 
     def _is_scored(self) -> bool:
         """Whether every sample has its score, all with the resources of the run's start."""
-        return not self._manifest["rescored"] and all(state.scored for state in self._states.values())
+        return not self._manifest["rescored"] and all(state.complete for state in self._states.values())
 
     def _warn_of_faults(self) -> None:
         """Warn, in one line each, of components that raised and are not tried again because their code is unchanged."""
@@ -133,7 +133,7 @@ class RunSteps:
 
     def scored_again(self) -> Finished:
         """Score and aggregate the saved samples."""
-        if reading_of(self._manifest) < READING:
+        if reading_version(self._manifest) < READING_VERSION:
             self._warn_of_reading("numbers may differ")
         return drive(self._score_only())
 
@@ -169,7 +169,7 @@ class RunSteps:
     def _clear_batches(self, budget: BudgetError | None) -> None:
         """Remove the batches' copy of answers once every sample and call has its own."""
         if self._setup.models.batching is not None and budget is None:
-            self._setup.models.batching.settle()
+            self._setup.models.batching.drop_answers()
 
     async def _score_only(self) -> Finished:
         try:
@@ -197,7 +197,7 @@ class RunSteps:
         self._manifest["rescored"].append(
             {
                 "at": now(),
-                "reading": READING,
+                "reading": READING_VERSION,
                 "creval": core_version(self._setup.plugins),
                 "plugins": plugin_data(self._setup.plugins),
                 "libraries": library_data(),
@@ -211,8 +211,8 @@ class RunSteps:
     def _warn_of_reading(self, consequence: str) -> None:
         _LOG.warning(
             "this run's answers were read by version %d of creval's rules; they are now read by version %d: %s",
-            reading_of(self._manifest),
-            READING,
+            reading_version(self._manifest),
+            READING_VERSION,
             consequence,
         )
 
@@ -236,13 +236,13 @@ class RunSteps:
             budget = await (self._score_anew() if again else self._score_missing())
         except CrevalError as error:
             if self._setup.models.batching is not None:  # pending batches may take a day, and are not lost
-                self._setup.models.batching.let_go(error)
+                self._setup.models.batching.fail_waiting(error)
             await self._setup.ledger.finish_pending()
             raise
         await self._setup.ledger.finish_pending()
         tasks = [self._aggregate_task(plan) for plan in self._plans]
         results = {
-            "schema": FORM,
+            "schema": FORMAT_VERSION,
             "creval": core_version(self._setup.plugins),
             "run": self._folder.path.name,
             "model": self._manifest["roles"][TARGET],

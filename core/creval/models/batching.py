@@ -63,11 +63,11 @@ class Batching(Protocol):
     def open_journal(self, path: Path) -> None:
         """Read the run's journal of batches and append further records to it. Raises RunError."""
 
-    def settle(self) -> None:
+    def drop_answers(self) -> None:
         """Remove the answers from the journal, once every sample and call has its own."""
 
-    def let_go(self, error: CrevalError) -> None:
-        """Raise an error for every waiting call; the batches stay at the provider."""
+    def fail_waiting(self, error: CrevalError) -> None:
+        """Raise an error in every waiting call; the batches stay at the provider."""
 
     async def close(self) -> None:
         """Stop, and write the journal to disk."""

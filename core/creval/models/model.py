@@ -25,7 +25,7 @@ from creval.models.retries import Clock, RetryPolicy
 from creval.models.secrets import Mask, likely_secrets, masked_reply
 from creval.types.components import Provider
 from creval.types.likelihoods import LoglikelihoodCall, LoglikelihoodProvider
-from creval.types.messages import GenerateRequest, Lost, Reply, Usage
+from creval.types.messages import GenerateRequest, LostUsage, Reply, Usage
 
 if TYPE_CHECKING:
     from creval.models.response_cache import ResponseCache
@@ -241,7 +241,7 @@ class Model:
     async def _tries(self, request: GenerateRequest) -> Reply:
         attempt, refused, passed = 1, 0, 0
         answered = self._tally.calls
-        lost: Lost | None = None
+        lost: LostUsage | None = None
         emptied = False
         while True:
             try:
@@ -266,7 +266,7 @@ class Model:
                 wait = self._parts.retries.wait(attempt - refused, empty)
                 if wait is None:
                     return replace(reply, attempts=attempt, lost=lost)
-                lost = _sum(lost, Lost(1, reply.usage, reply.cost))
+                lost = _sum(lost, LostUsage(1, reply.usage, reply.cost))
                 await self._check_budget(request, empty)
             if wait > 0:
                 await self._parts.clock.sleep(wait)
@@ -319,7 +319,7 @@ class Model:
                 self._closed = error
             if error.lost is not None:
                 self._pay(spent := self._priced(Reply((), error.lost.usage, error.lost.cost)))
-                error.lost = Lost(1, spent.usage, spent.cost)
+                error.lost = LostUsage(1, spent.usage, spent.cost)
             raise
         finally:
             limiter.release(slot, answered=answered, limited=limited, pause=pause)
@@ -396,7 +396,7 @@ def _closed_error(error: FatalModelError) -> FatalModelError:
     return FatalModelError(error.what, where=error.where, fix=error.fix, http_status=error.http_status, closed=True)
 
 
-def _sum(first: Lost | None, second: Lost | None) -> Lost | None:
+def _sum(first: LostUsage | None, second: LostUsage | None) -> LostUsage | None:
     return first + second if first is not None and second is not None else first or second
 
 

@@ -1,4 +1,4 @@
-"""The traits of a provider, from which the core decides how to treat it."""
+"""The traits of an opened provider, which may depend on its model and address."""
 
 from __future__ import annotations
 

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from creval.parsing.refusal import is_refusal
 from creval.types.components import Parsed
 
-__all__ = ["Extractor", "not_text"]
+__all__ = ["TextParser", "not_text"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Extractor:
-    """Base of the parsers that read a text.
+class TextParser:
+    """Base of the parsers that read the text of an answer, and are alternatives in a chain.
 
-    In a chain they are alternatives. With `refine: true` such a parser reads the chain's value so far instead:
+    With `refine: true` such a parser reads the value of the parser before it instead:
     `[tagged: answer, last_number: {refine: true}]` takes the last number inside the tag.
 
     `refusals`: whether a plain refusal is a failure that is counted as refusal (`creval.parsing.refusal`). It is by
@@ -30,8 +30,8 @@ class Extractor:
 
     def is_refusal(self, text: str) -> bool:
         """Whether this parser reads a text as a plain refusal."""
-        wanted = self.spots_refusals if self.refusals is None else self.refusals
-        return wanted and is_refusal(text)
+        checked = self.spots_refusals if self.refusals is None else self.refusals
+        return checked and is_refusal(text)
 
 
 def not_text(value: Any) -> Parsed:

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from creval.errors import MisshapenError
+from creval.errors import InterfaceError
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.plugins.registry import Registry
 from creval.tasks.task_model import ComponentRef
@@ -169,7 +169,7 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
         parsed = step.parser.parse(text if step is extractor else value)
         if not isinstance(parsed, Parsed):
             made = source_of(step.parser.parse)
-            raise MisshapenError(f"the parser {step.name!r} returned a {type(parsed).__name__}, not a Parsed ({made})")
+            raise InterfaceError(f"the parser {step.name!r} returned a {type(parsed).__name__}, not a Parsed ({made})")
         name = parsed.route or step.name
         if not parsed.ok:
             named = parsed.route if parsed.route == REFUSAL_ROUTE else step.name

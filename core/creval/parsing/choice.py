@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from creval.errors import UsageError
-from creval.parsing.base import Extractor, not_text
+from creval.parsing.base import TextParser, not_text
 from creval.parsing.cues import CUE, LINK, boxed_spans
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
@@ -97,7 +97,7 @@ class _Named(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Choice(Extractor):
+class Choice(TextParser):
     """One of `options`, returned as written there.
 
     Tried in this order:

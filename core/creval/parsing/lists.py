@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from creval.format import counted
 from creval.lazy_pattern import lazy_pattern
-from creval.parsing.base import Extractor, not_text
+from creval.parsing.base import TextParser, not_text
 from creval.parsing.refusal import is_refusal, refused
 from creval.types.components import Parsed
 
@@ -233,7 +233,7 @@ def _is_word(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Lines(Extractor):
+class Lines(TextParser):
     """The lines of an answer, stripped, without blank ones, code fences and list marks.
 
     Lines that say there is none (`N/A`) are left out; a list on one line (`1) a 2) b`) becomes one line per item.
@@ -268,7 +268,7 @@ class Lines(Extractor):
 
 
 @dataclass(frozen=True)
-class Text(Extractor):
+class Text(TextParser):
     """The whole answer, stripped."""
 
     def parse(self, text: Any) -> Parsed:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from creval.numerals import Numeral, last_numeral, number_of, read_numeral
-from creval.parsing.base import Extractor, not_text
+from creval.parsing.base import TextParser, not_text
 from creval.parsing.cues import CUE, LINK, boxed_spans
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
@@ -38,7 +38,7 @@ class _Field(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LastNumber(Extractor):
+class LastNumber(TextParser):
     """The last number of a text: a float if a float prints as that number, else a whole number of any length.
 
     It reads signs, groups of three digits, decimals, exponents, fractions and LaTeX, and ignores a unit or currency

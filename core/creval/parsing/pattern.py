@@ -16,7 +16,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, Literal
 
 from creval.errors import ScoringError, UsageError
-from creval.parsing.base import Extractor, not_text
+from creval.parsing.base import TextParser, not_text
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
@@ -45,7 +45,7 @@ MAX_SLOW = 3
 
 
 @dataclass(frozen=True)
-class Regex(Extractor):
+class Regex(TextParser):
     """The match of a regular expression.
 
     Empty matches are skipped. `group` is the group with the value, a number or a name; by default group 1 if the
@@ -214,7 +214,7 @@ _NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 
 
 @dataclass(frozen=True)
-class Tagged(Extractor):
+class Tagged(TextParser):
     """The text inside a tag, stripped.
 
     `choose`: the `last` tagged part (default) or the `first`. `closing`: `required`, or `optional`: then a part that is

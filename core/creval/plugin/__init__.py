@@ -22,7 +22,7 @@ else:
     from functools import cache as _cache
 
     @_cache
-    def _homes() -> dict[str, str]:
+    def _module_names() -> dict[str, str]:
         """Return the module of each promised name, from the source of their list; importing it would import all."""
         import ast
         from pathlib import Path
@@ -36,12 +36,12 @@ else:
         import importlib
 
         if name == "__all__":
-            return sorted(_homes())
-        if name not in _homes():
+            return sorted(_module_names())
+        if name not in _module_names():
             raise AttributeError(f"module 'creval.plugin' has no attribute {name!r}")
-        found = globals()[name] = getattr(importlib.import_module(_homes()[name]), name)
+        found = globals()[name] = getattr(importlib.import_module(_module_names()[name]), name)
         return found
 
     def __dir__() -> list[str]:
         """List the promised names, imported or not."""
-        return sorted({*globals(), *_homes(), "__all__"})
+        return sorted({*globals(), *_module_names(), "__all__"})

@@ -19,5 +19,5 @@ from creval.models.providers.failures import Failure, error_of, explain, failure
 from creval.models.secrets import Mask, likely_secrets, masked_reply, redact
 from creval.opener import is_there, open_plain, parse_json
 from creval.runs.jsonl import Appender, drop_torn_line, keep_lines, read_placed
-from creval.types.messages import Lost
+from creval.types.messages import LostUsage
 from creval.types.reply_json import lost_to_json, reply_from_json, reply_to_json

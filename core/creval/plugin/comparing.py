@@ -11,7 +11,7 @@ from creval.engine.planning.seeds import derive
 from creval.engine.scoring.aggregate import part_clusters, with_records
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.escape import json_text, visible
-from creval.format import cell, decimals, fold_name, html_table, number, some, without_empty
+from creval.format import cell, decimals, fold_name, html_table, number, shorten_list, without_empty
 from creval.plugins.loader import load_plugins
 from creval.report.baselines import Baselines
 from creval.report.output_files import FORMATS, Emphasis, plain_data

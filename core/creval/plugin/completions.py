@@ -14,4 +14,4 @@ from creval.models.providers.endpoints import ENDPOINTS, Endpoint, is_hosted
 from creval.models.providers.failures import error_of, explain, failure_in, with_request_settings
 from creval.scoring.clusters import Clusters, Floats, as_clusters
 from creval.scoring.ratio import Mean
-from creval.types.messages import Lost
+from creval.types.messages import LostUsage

@@ -8,7 +8,7 @@ from __future__ import annotations
 from creval.engine.planning.check_plans import pinned_providers, provider_advice
 from creval.engine.run_options import RunOptions
 from creval.escape import json_text, visible
-from creval.opener import StrangeFileError, open_plain, plain_size, read_bytes
+from creval.opener import UnsafeFileError, open_plain, plain_size, read_bytes
 from creval.plugins.loader import load_plugins
 from creval.report.baselines import Baselines, find_baselines
 from creval.report.output_files import csv_text, write_text

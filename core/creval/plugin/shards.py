@@ -20,13 +20,13 @@ from creval.engine.scoring.used_resources import UsedResources
 from creval.engine.setup import open_plans
 from creval.engine.snapshot import keep_files
 from creval.escape import visible
-from creval.models.answers.read_answers import READING, reading_of
+from creval.models.answers.read_answers import READING_VERSION, reading_version
 from creval.opener import open_plain, read_json
 from creval.plugins.loader import Plugins, load_plugins
 from creval.report.baselines import find_baselines
 from creval.report.result_tables import print_results
 from creval.runs.call_journal import CallJournal
-from creval.runs.folder import FORM, REDO, RunFolder
+from creval.runs.folder import FORMAT_VERSION, REDO_STATUSES, RunFolder
 from creval.runs.jsonl import Line, disk_error, dump_line, pieces, whole_lines
 from creval.runs.lock import RunLock
 from creval.runs.media import MediaFolder

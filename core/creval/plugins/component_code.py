@@ -8,7 +8,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from creval.errors import CrevalError, MisshapenError
+from creval.errors import CrevalError, InterfaceError
 from creval.plugins.distributions import find_distributions, installed_version
 from creval.types.sample import ComponentFault
 
@@ -18,10 +18,10 @@ __all__ = ["code_of", "fault_of", "is_unchanged"]
 def fault_of(component: str, part: object, error: BaseException) -> ComponentFault | None:
     """Return the fault of a component that raised, or None if another try may succeed.
 
-    That is the case for errors of creval other than MisshapenError (e.g. a failed call), of the operating system, of
+    That is the case for errors of creval other than InterfaceError (e.g. a failed call), of the operating system, of
     memory, and for a task that a library cancelled.
     """
-    passes = isinstance(error, CrevalError) and not isinstance(error, MisshapenError)
+    passes = isinstance(error, CrevalError) and not isinstance(error, InterfaceError)
     if passes or isinstance(error, OSError | MemoryError | asyncio.CancelledError):
         return None
     module = type(part).__module__

@@ -16,8 +16,8 @@ __all__ = [
     "TRAITS",
     "ParserTraits",
     "ProtocolTraits",
-    "ProviderAbilities",
     "Raters",
+    "RegisteredProviderTraits",
     "ScorerTraits",
     "read_traits",
     "trait_fault",
@@ -89,18 +89,21 @@ class ProtocolTraits(NamedTuple):
     loglikelihood: bool = False
 
 
-class ProviderAbilities(NamedTuple):
-    """`loglikelihood`: models of the provider may give log-likelihoods, through a method of that name."""
+class RegisteredProviderTraits(NamedTuple):
+    """What a provider states when it is registered; the opened provider states the rest (`ProviderTraits`).
+
+    `loglikelihood`: models of the provider may return log-likelihoods, through a method of that name.
+    """
 
     loglikelihood: bool = False
 
 
-Traits = ParserTraits | ScorerTraits | ProtocolTraits | ProviderAbilities
+Traits = ParserTraits | ScorerTraits | ProtocolTraits | RegisteredProviderTraits
 TRAITS: Mapping[str, type[Traits]] = {
     "parser": ParserTraits,
     "scorer": ScorerTraits,
     "protocol": ProtocolTraits,
-    "provider": ProviderAbilities,
+    "provider": RegisteredProviderTraits,
 }
 _WORDS = {"reads": ("json", "prose"), "gives": VALUES, "unit": ("sample", "doc"), "takes": VALUES}
 _LOWEST = {"batch_size": 1, "minimum_repeats": 1, "n": 1}

@@ -44,7 +44,7 @@ class Baselines:
     values: Mapping[tuple[NumberBasis, str, str | None, str], float] = field(default_factory=dict)
     faults: Sequence[str] = ()
 
-    def beside(self, task: Mapping[str, Any], metric: Mapping[str, Any], which: str) -> float | None:
+    def value_of(self, task: Mapping[str, Any], metric: Mapping[str, Any], which: str) -> float | None:
         """Return the floor or ceiling of a metric over the same task and docs, or None."""
         return self.values.get((NumberBasis.of(task), metric["name"], metric["condition"], which))
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import UsageError
-from creval.escape import odd_sign, visible
-from creval.format import cell, fold_name, numeric
+from creval.escape import control_character, visible
+from creval.format import cell, fold_name, numeric_columns
 
 __all__ = [
     "FORMATS",
@@ -52,7 +52,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     The complete file replaces a former one. A link is followed; a file that is not regular (a device, a pipe) is
     written to, not replaced.
     """
-    sign = odd_sign(str(path))
+    sign = control_character(str(path))
     if sign is not None:
         raise UsageError(f"the path contains the control character {sign}", where=str(path), fix="Leave it out.")
     try:
@@ -188,7 +188,7 @@ _LATEX = {
 def markdown_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()) -> str:
     """Return a table in GitHub's Markdown: one line per row, numbers right-aligned, then the notes."""
     texts = [[_markdown(value) for value in row] for row in rows]
-    rule = ["---:" if right else "---" for right in numeric(columns, rows)]
+    rule = ["---:" if right else "---" for right in numeric_columns(columns, rows)]
     lines = [[_markdown(name) for name in columns], rule, *texts]
     # a note that begins like an item of a list would become one
     below = "\n" + "  \n".join(_MARKDOWN_LIST.sub(r"\1\\\2", _markdown(note)) for note in notes) + "\n" if notes else ""
@@ -201,7 +201,7 @@ def latex_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()) -
     Long names are set on several lines, so that a table of a few models and tasks is not wider than a page. The notes
     are paragraphs in small print below it.
     """
-    align = "".join("r" if right else "l" for right in numeric(columns, rows))
+    align = "".join("r" if right else "l" for right in numeric_columns(columns, rows))
     heads = [_latex_name(column, _HEAD_WIDTH) for column in columns]
     named = [[_latex_name(row[0], _NAME_WIDTH), *map(_latex, row[1:])] for row in rows]
     lines = [_latex_start(" & ".join(row)) + r" \\" for row in (heads, *named)]

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from creval.api import RunResult
 from creval.escape import visible
-from creval.format import counted, interval
+from creval.format import counted, interval_text
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
 from creval.report.terminal_tables import print_table, table_console
@@ -161,10 +161,10 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
                     metric["name"],
                     metric["condition"],
                     metric["value"],
-                    interval(metric),
+                    interval_text(metric),
                     metric["n"],
-                    baselines.beside(task, metric, "floor"),
-                    baselines.beside(task, metric, "ceiling"),
+                    baselines.value_of(task, metric, "floor"),
+                    baselines.value_of(task, metric, "ceiling"),
                     counts_text(metric["counts"], 0 if metric["condition"] else _refusals(task)),
                 ]
             )

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from creval.escape import visible
-from creval.format import cell, fold_name, numeric
+from creval.format import cell, fold_name, numeric_columns
 
 __all__ = ["FIT", "GAP", "cut", "fits", "line_width", "print_table", "table_console", "table_width"]
 
@@ -51,7 +51,7 @@ def print_table(
         return
     title_text = Text(visible(title), style="table.title") if title else None
     table = Table(title=title_text, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for head, least, right in zip(heads, narrowest, numeric(heads, rows), strict=True):
+    for head, least, right in zip(heads, narrowest, numeric_columns(heads, rows), strict=True):
         table.add_column(Text(head), justify="right" if right else "left", min_width=least)
     for row in texts:
         table.add_row(*row)

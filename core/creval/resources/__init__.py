@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ResourceOptions", "open_resource"]
 
-_HOMES = {"open_resource": "creval.resources.open_resource", "ResourceOptions": "creval.resources.resource_options"}
+_MODULES = {"open_resource": "creval.resources.open_resource", "ResourceOptions": "creval.resources.resource_options"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use (PEP 562)."""
     import importlib
 
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'creval.resources' has no attribute {name!r}")

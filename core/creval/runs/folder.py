@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from creval.errors import RunError
-from creval.opener import StrangeFileError, read_json, remove
+from creval.opener import UnsafeFileError, read_json, remove
 from creval.packed_keys import PackedHashes
 from creval.runs.jsonl import Line, disk_error, read_lines, whole_lines, write_json
 from creval.runs.lock import LOCK, in_use
@@ -20,9 +20,9 @@ from creval.runs.run_commands import resume_command
 from creval.runs.shapes import misshapen
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
-__all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
+__all__ = ["FORMAT_VERSION", "REDO_STATUSES", "DoneKeys", "RunFolder", "check_format_version", "file_name"]
 
-FORM = 1
+FORMAT_VERSION = 1
 """The version of the format of run.json and results.json that this creval writes (their key `schema`)."""
 
 CALLS = "calls"
@@ -30,7 +30,7 @@ _HEAD = re.compile(
     rb'\{"task":"([^"\\]*)","doc_id":"([^"\\]*)","condition":"([^"\\]*)","repeat":([0-9]+),"status":"([a-z]+)",'
 )
 """The beginning of lines of samples and scores, unless a name in them is escaped."""
-REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
+REDO_STATUSES = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 """The statuses of samples and scores that are made again when the run is resumed."""
 _HALF = re.compile(r"\.(run\.json|results\.json|.+\.jsonl|.+\.npz|[0-9a-f]{64}\.\w+)\.[0-9]+")
 """The names of files that replace others once they are complete (`replacing`)."""
@@ -140,7 +140,7 @@ class RunFolder:
             *self.media.glob("*"),
             *self.copies,
         ]
-        with contextlib.suppress(OSError, StrangeFileError):  # it stays, and must not hide the error
+        with contextlib.suppress(OSError, UnsafeFileError):  # it stays, and must not hide the error
             for file in files:
                 remove(file)
             inner = {file.parent for file in files} - {self.path} | {self.path / name for name in ("samples", CALLS)}
@@ -156,7 +156,7 @@ class RunFolder:
         points = (self.checkpoint(place / "any").parent for place in places[1:])
         for file in itertools.chain.from_iterable(place.glob(".*") for place in (*places, *points, self.media)):
             if _HALF.fullmatch(file.name) and not file.is_dir():
-                with contextlib.suppress(OSError, StrangeFileError):
+                with contextlib.suppress(OSError, UnsafeFileError):
                     remove(file)
 
     def samples(self, task: str) -> Path:
@@ -190,7 +190,7 @@ class RunFolder:
             data: dict[str, Any] = read_json(self.manifest)
         except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"run.json cannot be read: {error}", where=str(self.manifest)) from error
-        check_form(data, self.manifest)
+        check_format_version(data, self.manifest)
         place = None if _is_manifest(data) else "the whole"
         place = place or misshapen("run", data)
         if place is not None:
@@ -237,10 +237,10 @@ class RunFolder:
         return read_lines(self.scores(task))
 
 
-def check_form(data: Any, path: Path) -> None:
+def check_format_version(data: Any, path: Path) -> None:
     """Raise RunError if a file of a run has the format of a later creval."""
     form = data.get("schema") if isinstance(data, dict) else None
-    if isinstance(form, int) and form > FORM:
+    if isinstance(form, int) and form > FORMAT_VERSION:
         raise RunError(
             f"the run was made by a newer creval ({data.get('creval', 'form ' + str(form))})",
             where=str(path),

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from creval.errors import RunError
 from creval.exact_json import quick_dumps, quick_loads
-from creval.opener import DECODE, open_new, open_plain, remove, rename
+from creval.opener import decode_json, open_new, open_plain, remove, rename
 from creval.runs.run_commands import resume_command
 
 __all__ = [
@@ -182,7 +182,7 @@ class Line(NamedTuple):
             return record
         try:
             text = self.text.decode()
-            record, end = DECODE(text)
+            record, end = decode_json(text)
             if not isinstance(record, dict) or text[end:].strip():
                 raise ValueError("it is not one JSON object")
         except (ValueError, RecursionError) as error:
@@ -238,16 +238,16 @@ def read_placed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file next to `path`, which replaces it when complete, and is removed otherwise. Raises RunError."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open_new(beside) as file:
+        with open_new(temporary) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        rename(beside, path)
+        rename(temporary, path)
     except OSError as error:
         with contextlib.suppress(OSError):
-            remove(beside)
+            remove(temporary)
         raise disk_error(error, path) from error
 
 
@@ -255,7 +255,7 @@ def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
     """Rewrite a file with the records for which `keep` is true, completely or not at all; lines stay unchanged."""
     with replacing(path) as target, os.fdopen(open_plain(path), "rb") as source:
         for line in source:
-            if line.endswith(b"\n") and keep(DECODE(line.decode())[0]):
+            if line.endswith(b"\n") and keep(decode_json(line.decode())[0]):
                 target.write(line)
 
 

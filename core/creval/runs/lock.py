@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from creval.errors import RunError
-from creval.opener import StrangeFileError, open_plain
+from creval.opener import UnsafeFileError, open_plain
 from creval.runs.jsonl import disk_error
 
 __all__ = ["LOCK", "RunLock", "in_use", "is_locked"]
@@ -31,7 +31,7 @@ def _holder(folder: Path) -> bytes | None:
     """Return the id in the lock file if a process holds the lock, else None."""
     try:
         descriptor = open_plain(folder / LOCK)
-    except (OSError, StrangeFileError):
+    except (OSError, UnsafeFileError):
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

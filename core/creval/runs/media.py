@@ -54,7 +54,7 @@ class MediaFolder:
     def find(self, part: Mapping[str, Any], most: int = MAX_MEDIA) -> bytes | None:
         """Return the bytes of a sample's part, or None if they are missing or differ.
 
-        Raises StrangeFileError if the file is a link, not a regular file, or larger than `most` bytes.
+        Raises UnsafeFileError if the file is a link, not a regular file, or larger than `most` bytes.
         """
         digest = part.get("sha256")
         if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):

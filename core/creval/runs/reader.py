@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
-from creval.format import counted, html_table, some
+from creval.format import counted, html_table, shorten_list
 from creval.opener import is_there, read_json
 from creval.runs.call_journal import CallJournal
-from creval.runs.folder import DoneKeys, RunFolder, check_form
+from creval.runs.folder import DoneKeys, RunFolder, check_format_version
 from creval.runs.jsonl import numbered_lines
 from creval.runs.lock import is_locked
 from creval.runs.record_data import read_sample, read_score
@@ -89,7 +89,7 @@ class Run:
         self.manifest: Mapping[str, Any] = self._checked_manifest()
 
     def __repr__(self) -> str:
-        return f"Run({str(self.folder)!r}: {self.model}, {self.status}, {some(self.tasks)})"
+        return f"Run({str(self.folder)!r}: {self.model}, {self.status}, {shorten_list(self.tasks)})"
 
     def _repr_html_(self) -> str:
         """Return a table of the metrics, or the `repr` of a run without metrics."""
@@ -150,7 +150,7 @@ class Run:
             raise self._unfinished("there are no results") from error
         except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"cannot be read: {error}", where=str(path), fix=fix) from error
-        check_form(data, path)
+        check_format_version(data, path)
         if not isinstance(data, dict) or not _has_tasks(data) or not isinstance(data.get("model"), str):
             raise RunError("is not a results file", where=str(path), fix=fix)
         place = misshapen("results", data)

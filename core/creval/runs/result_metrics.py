@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError, UnknownNameError
-from creval.format import cell, html_table, interval, without_empty
+from creval.format import cell, html_table, interval_text, without_empty
 
 if TYPE_CHECKING:
     import pandas
@@ -51,7 +51,7 @@ class Metric(dict[str, Any]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        within = f" ({interval(self)})" if interval(self) else ""
+        within = f" ({interval_text(self)})" if interval_text(self) else ""
         return f"Metric({self['name']}: {cell(self['value'])}{within}, n {self['n']})"
 
 
@@ -94,4 +94,5 @@ def _table(title: str, rows: Sequence[Sequence[Any]]) -> str:
 def _row(task: str | None, metric: Mapping[str, Any]) -> Sequence[Any]:
     counts = metric["counts"]
     missed = ", ".join(f"{n} {status}" for status, n in counts.items() if n and status != "scored")
-    return [task, metric["name"], metric["condition"], metric["value"], interval(metric), metric["n"], missed or None]
+    interval = interval_text(metric)
+    return [task, metric["name"], metric["condition"], metric["value"], interval, metric["n"], missed or None]

@@ -26,7 +26,7 @@ from creval.models.providers.endpoints import ENDPOINTS, is_loopback
 from creval.models.secrets import find_key
 from creval.tasks.sections.settings import acts_outside
 from creval.tasks.task_paths import PATHS_FOLLOW, is_path, names_an_address, parse_path, parts_of_name
-from creval.user_folders import STATE, State
+from creval.user_folders import STATE_VARIABLE, State
 
 __all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "made_here", "names_a_file"]
 
@@ -132,7 +132,8 @@ class Claims:
         _TRUSTED.set(_TRUSTED.get() | {self._digest})
         state = State()
         if not state.trust(self._digest, "\n".join([str(self.file.absolute()), *map(str, named), ""])):
-            _LOG.warning("%s: the trust is not remembered. Name another folder: export %s=DIR", state.fault, STATE)
+            words = "%s: the trust is not remembered. Name another folder: export %s=DIR"
+            _LOG.warning(words, state.fault, STATE_VARIABLE)
         return named
 
     def signed(self) -> str | None:
@@ -143,7 +144,7 @@ class Claims:
             return self._keyed(key)
         if any(_concerns(entry.option, (), None, self._facts["kind"] == "run") for entry in self.named()):
             words = "%s: to resume this run, --trust will be needed. Name another folder: export %s=DIR"
-            _LOG.warning(words, state.fault or f"{state.folder} holds no key", STATE)
+            _LOG.warning(words, state.fault or f"{state.folder} holds no key", STATE_VARIABLE)
         return None
 
     def named(self) -> Iterator[Named]:

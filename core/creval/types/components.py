@@ -96,7 +96,7 @@ class Context(Protocol):
 
 
 class Session(Protocol):
-    """One sample being made, as passed to `TaskProtocol.run`.
+    """The sample that a protocol runs; passed to `TaskProtocol.run`.
 
     Every call and answer is recorded. A protocol need not catch `ModelError`: it ends the sample as errored. If the
     target's answer is cut or refused, the sample ends as well.
@@ -163,7 +163,7 @@ class Session(Protocol):
 
 
 class TaskProtocol(Protocol):
-    """Kind `protocol`: how the model is engaged for one sample.
+    """Kind `protocol`: sends the requests of one sample and records its answers.
 
     An optional method `expected_calls(fields)` returns how many calls a sample of a doc with these fields makes, as
     (fewest, most); a dry run uses it, and assumes one call without it. An optional method `doc_fault(fields)` returns

@@ -14,7 +14,7 @@ from typing import Any, Literal
 __all__ = [
     "MAX_MEDIA",
     "MEDIA_TYPES",
-    "UNKNOWN",
+    "UNKNOWN_TYPE",
     "Media",
     "MediaPart",
     "Part",
@@ -63,7 +63,7 @@ _FIRST_BYTES = (
     (b"OggS", "audio/ogg"),
     (b"%PDF-", "application/pdf"),
 )
-UNKNOWN = "application/octet-stream"
+UNKNOWN_TYPE = "application/octet-stream"
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,", re.ASCII)
 
 
@@ -74,7 +74,7 @@ class TextPart:
     text: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the part as a run folder holds it."""
+        """Return the part as it is stored in a run folder."""
         return {"type": "text", "text": self.text}
 
 
@@ -102,7 +102,7 @@ class MediaPart:
             object.__setattr__(self, "media_type", media_type_of(self.data, self.name))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the part as a run folder holds it: by its digest, without the bytes."""
+        """Return the part as it is stored in a run folder: by its digest, without the bytes."""
         data: dict[str, Any] = {"type": self.kind}
         if self.url:
             return {**data, "url": self.url}
@@ -117,8 +117,8 @@ Part = TextPart | MediaPart
 class Media(dict[str, Any]):
     """An image, audio or file in a field of a doc: plain data of its digest, type and size; `load` gives the bytes.
 
-    A template renders it as a mark (`media:<sha256>`), from which a part of a message finds it again. One with an
-    address has only `url`.
+    A template renders it as the marker `media:<sha256>`, by which a part of a message finds it. Media with an address
+    have only `url`.
     """
 
     def __init__(self, about: Mapping[str, Any], load: Callable[[], bytes] | None = None) -> None:
@@ -139,7 +139,10 @@ class Media(dict[str, Any]):
         return str(found) if found else hashlib.sha256(str(self["url"]).encode()).hexdigest()
 
     def part(self, kind: PartKind) -> MediaPart:
-        """Return it as a part of a message. Raises ValueError if it is of another kind, or its bytes are gone."""
+        """Return it as a part of a message.
+
+        Raises ValueError if it is of another kind, or its bytes cannot be read or have changed.
+        """
         if "url" in self:
             return MediaPart(kind, url=str(self["url"]))
         if kind != "file" and kind_of(self["media_type"]) != kind:
@@ -182,7 +185,7 @@ def media_in(value: Any, found: dict[str, Media] | None = None) -> dict[str, Med
 
 
 def media_type_of(data: bytes, name: str = "") -> str:
-    """Return the media type of bytes, recognised by the first ones, else by the file's extension."""
+    """Return the media type of bytes, recognised by the first of them, else by the file's extension."""
     for first, media_type in _FIRST_BYTES:
         if data.startswith(first):
             return media_type
@@ -191,8 +194,8 @@ def media_type_of(data: bytes, name: str = "") -> str:
     if data[4:8] == b"ftyp":
         return "audio/mp4"
     guessed = mimetypes.guess_type(name)[0] if name else None
-    # A file named as image or audio that does not begin like one is not one.
-    return guessed if guessed and guessed.startswith(("text/", "application/")) else UNKNOWN
+    # An extension of images or audio does not count: the first bytes would have shown it.
+    return guessed if guessed and guessed.startswith(("text/", "application/")) else UNKNOWN_TYPE
 
 
 def kind_of(media_type: str) -> PartKind:

@@ -1,4 +1,4 @@
-"""What goes to a model and what comes back."""
+"""Requests to models, and their replies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from creval.types.content import MediaPart, Part, TextPart
 from creval.types.sample_key import Condition, SampleKey
 from creval.types.tools import Tool, ToolCall
 
-__all__ = ["Completion", "GenerateRequest", "Lost", "Message", "Origin", "Reply", "Role", "TokenLogprob", "Usage"]
+__all__ = ["Completion", "GenerateRequest", "LostUsage", "Message", "Origin", "Reply", "Role", "TokenLogprob", "Usage"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -99,7 +99,7 @@ class GenerateRequest:
 class TokenLogprob:
     """A sampled token with its natural-log probability (<= 0).
 
-    `top` holds the most probable tokens at this position with theirs, if `top_logprobs` was asked for.
+    `top` holds the most probable tokens at this position with their log-probabilities, if `top_logprobs` was asked for.
     """
 
     token: str
@@ -144,16 +144,16 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostUsage:
     """The usage of tries that were answered, and so paid for, but unusable. `cost` as in `Reply`."""
 
     tries: int
     usage: Usage = Usage()
     cost: float | None = None
 
-    def __add__(self, other: Lost) -> Lost:
+    def __add__(self, other: LostUsage) -> LostUsage:
         known = [cost for cost in (self.cost, other.cost) if cost is not None]
-        return Lost(self.tries + other.tries, self.usage + other.usage, sum(known) if known else None)
+        return LostUsage(self.tries + other.tries, self.usage + other.usage, sum(known) if known else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class Reply:
     attempts: int = 1
     cached: bool = False
     flags: tuple[str, ...] = ()
-    lost: Lost | None = None
+    lost: LostUsage | None = None
     record: str | None = field(default=None, compare=False)
     bought: bool = field(default=False, compare=False)
 

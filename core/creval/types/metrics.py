@@ -1,4 +1,4 @@
-"""Numbers that are in results.json."""
+"""The numbers in results.json."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ __all__ = ["Estimate", "MetricResult", "StatusCounts"]
 
 @dataclass(frozen=True, slots=True)
 class StatusCounts:
-    """How many samples ended in each status. Their sum is the number of samples planned. A metric does not count
-    samples for which its score does not exist (`MissingScore`, SKIPPED).
+    """How many samples ended in each status; the sum is the number of samples planned.
+
+    A metric does not count samples for which its score does not exist (`MissingScore`, SKIPPED).
     """
 
     scored: int = 0
@@ -31,9 +32,10 @@ class StatusCounts:
 class Estimate:
     """A point estimate with its uncertainty. Undefined numbers are None (one doc has no standard error).
 
-    It rests on `n` values in `clusters` docs or trials (`unit`). `confidence` is the level of the interval, `method`
-    how it was made: `clopper_pearson`, `t`, `log_t`, `logit_t`, `order_statistics`, `cluster_bootstrap`, `none`.
-    `no_interval` is the reason why there is none, if one was requested.
+    It is computed from `n` values in `clusters` docs or trials (`unit`). `confidence` is the level of the interval,
+    `method` how it was made: `clopper_pearson`, `t`, `log_t`, `logit_t`, `order_statistics`, `cluster_bootstrap`,
+    `none`.
+    `no_interval` is the reason why there is no interval, if one was requested.
     """
 
     value: float | None

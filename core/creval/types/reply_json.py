@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.types.messages import Completion, Lost, Reply, TokenLogprob, Usage
+from creval.types.messages import Completion, LostUsage, Reply, TokenLogprob, Usage
 from creval.types.tools import tool_calls_from_json
 
 __all__ = ["lost_from_json", "lost_to_json", "reply_from_json", "reply_to_json"]
 
 
-def lost_to_json(lost: Lost) -> dict[str, Any]:
+def lost_to_json(lost: LostUsage) -> dict[str, Any]:
     """Return the usage of unusable tries as plain data."""
     usage = lost.usage
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
@@ -20,9 +20,9 @@ def lost_to_json(lost: Lost) -> dict[str, Any]:
     return {"tries": lost.tries, "usage": counts, "cost": lost.cost}
 
 
-def lost_from_json(data: Mapping[str, Any]) -> Lost:
+def lost_from_json(data: Mapping[str, Any]) -> LostUsage:
     """Return the usage that `lost_to_json` wrote."""
-    return Lost(int(data["tries"]), Usage(**data["usage"]), data["cost"])
+    return LostUsage(int(data["tries"]), Usage(**data["usage"]), data["cost"])
 
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:

@@ -95,8 +95,8 @@ class Sample:
     `answers` are the final answer texts in order (one for a chat, three for three chains); the parser
     chain reads each. `outcome` is plain data that a protocol reports beyond texts (e.g. the moves of a game).
     `doc_digest` replaces `doc` if the task stores docs by reference.
-    `faults` are the components that raised, if nothing else made it errored: it is made again once their code has
-    changed.
+    `faults` are the components that raised, if nothing else caused the error: resume makes the sample again once their
+    code has changed.
     `status` is SCORED if generation succeeded; scoring may still change it to UNPARSED or ERRORED. `media` are the
     images, audio and files of its messages by digest, in memory until they are in the run folder.
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["Tool", "ToolCall", "tool_calls_from_json"]
 
-_NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}}
+_NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Tool:
 
     name: str
     description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    parameters: Mapping[str, Any] = field(default_factory=lambda: _NO_PARAMETERS)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -39,10 +39,10 @@ class ToolCall:
         if not self.arguments.strip():
             return {}
         try:
-            found = json.loads(self.arguments)
+            values = json.loads(self.arguments)
         except (ValueError, RecursionError):
             return None
-        return found if isinstance(found, dict) else None
+        return values if isinstance(values, dict) else None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data, with `malformed` if the arguments are not a JSON object."""
@@ -56,8 +56,8 @@ def tool_calls_from_json(data: Sequence[Mapping[str, Any]] | None) -> tuple[Tool
     Raises KeyError or TypeError for other data.
     """
     calls = []
-    for number, each in enumerate(data or ()):
-        given = each.get("arguments", "")
-        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        calls.append(ToolCall(str(each.get("id") or f"call_{number}"), str(each["name"]), text))
+    for number, call in enumerate(data or ()):
+        arguments = call.get("arguments", "")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        calls.append(ToolCall(str(call.get("id") or f"call_{number}"), str(call["name"]), text))
     return tuple(calls)

@@ -99,7 +99,7 @@ class BatchProvider:
         """Whether something is being sent or collected."""
         return any(sender.at_work for sender in self._senders.values())
 
-    def let_go(self, error: CrevalError) -> None:
+    def fail_waiting(self, error: CrevalError) -> None:
         """Fail every waiting call with an error."""
         self._pending.fail_all(error)
 
@@ -163,11 +163,11 @@ class BatchProvider:
         except ModelError as error:
             self._pending.fail(batch.keys, error)
         except CrevalError as error:
-            self._scheduler.let_go(error)
+            self._scheduler.fail_waiting(error)
         except Exception as error:
             fault = RunError(f"a batch failed: {type(error).__name__}: {error}", where=batch.name)
             fault.__cause__ = error
-            self._scheduler.let_go(fault)
+            self._scheduler.fail_waiting(fault)
         finally:
             if buffer is not None:
                 with suppress(OSError):
@@ -198,7 +198,7 @@ class BatchProvider:
             self._refusals += 1
         else:
             what = f"the provider accepts no batch, not even one of a single request: {why}"
-            self._scheduler.let_go(
+            self._scheduler.fail_waiting(
                 RunError(what, where=self._spec.text, fix=f"Nothing is lost; later: {self._scheduler.resume_command}")
             )
             return False

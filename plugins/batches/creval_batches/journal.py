@@ -62,7 +62,7 @@ class JournalFile:
             self._writing.close()
         self._reading = self._writing = None
 
-    def settle(self) -> None:
+    def drop_answers(self) -> None:
         """Remove the answers: every sample and call holds its own."""
         self.close()
         if is_there(self._path):

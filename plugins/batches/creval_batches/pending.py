@@ -13,7 +13,7 @@ from creval.plugin import CrevalError, ModelError, Reply
 from creval.plugin.batches import (
     BATCH,
     Failure,
-    Lost,
+    LostUsage,
     Mask,
     Price,
     broken_off,
@@ -94,7 +94,7 @@ class PendingRequests:
         except ModelError as error:
             if error.lost is not None:
                 paid = self._priced(Reply((), error.lost.usage, error.lost.cost))
-                error.lost = Lost(1, paid.usage, paid.cost)
+                error.lost = LostUsage(1, paid.usage, paid.cost)
             said = self._mask.hide(redact(str(error)))
             self._journal.void(key, batch, said, lost_to_json(error.lost) if error.lost else None)
             raise _at_once(error) from None

@@ -31,7 +31,7 @@ class Queue(Protocol):
     def at_work(self) -> bool:
         """Whether something is being sent or collected, so that new requests may follow soon."""
 
-    def let_go(self, error: CrevalError) -> None:
+    def fail_waiting(self, error: CrevalError) -> None:
         """Raise an error for every waiting call."""
 
     def __len__(self) -> int:
@@ -92,10 +92,10 @@ class BatchScheduler:
             what = f"a line is not a record of a batch ({error!r})"
             raise RunError(what, where=str(path), fix="Put the file back as it was.") from error
 
-    def settle(self) -> None:
+    def drop_answers(self) -> None:
         """Remove the answers from the journal: every sample and call holds its own."""
         if self.journal.store is not None:
-            self.journal.store.settle()
+            self.journal.store.drop_answers()
 
     def join(self, queue: Queue) -> None:
         """Schedule the batches of one more model."""
@@ -129,10 +129,10 @@ class BatchScheduler:
         if self._out.pop(name, None) is not None:
             self._notify()
 
-    def let_go(self, error: CrevalError) -> None:
+    def fail_waiting(self, error: CrevalError) -> None:
         """Raise an error for every waiting call; the batches stay at the provider."""
         for queue in self._queues:
-            queue.let_go(error)
+            queue.fail_waiting(error)
 
     async def close(self) -> None:
         """Stop, and bring the journal to disk."""
@@ -150,13 +150,13 @@ class BatchScheduler:
         try:
             await self._loop()
         except CrevalError as error:
-            self.let_go(error)
+            self.fail_waiting(error)
         except Exception as error:
             fault = RunError(
                 f"a batch cannot be sent: {type(error).__name__}: {error}", fix=f"Later: {self.resume_command}"
             )
             fault.__cause__ = error
-            self.let_go(fault)
+            self.fail_waiting(fault)
 
     async def _loop(self) -> None:
         loop = asyncio.get_running_loop()
@@ -173,7 +173,7 @@ class BatchScheduler:
             elif any(queue.at_work() for queue in self._queues):
                 await asyncio.sleep(self.polling.quiet)
             else:
-                self.let_go(self._detached())
+                self.fail_waiting(self._detached())
                 return
 
     def _detached(self) -> DetachedError:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import Run, UsageError, counted, open_runs
-from creval.plugin.comparing import RunResult, data_frame, html_table, some, without_empty
+from creval.plugin.comparing import RunResult, data_frame, html_table, shorten_list, without_empty
 from creval_compare.comparison_tables import (
     PAIR_COLUMNS,
     RANK_COLUMNS,
@@ -88,8 +88,8 @@ class Compared:
     def __repr__(self) -> str:
         said = counted(len(self.comparisons), "metrics")
         if len(self.runs) == 2:
-            said = some([f"{name}: {verdict}" for name, verdict in self.verdicts().items()])
-        return f"Compared({some(self.names)}; {said})"
+            said = shorten_list([f"{name}: {verdict}" for name, verdict in self.verdicts().items()])
+        return f"Compared({shorten_list(self.names)}; {said})"
 
     def _repr_html_(self) -> str:
         shown, cells = self.readable_table()

@@ -174,7 +174,7 @@ def frame_value(column: Column, rows: Sequence[ModelRow], baselines: Baselines, 
             result, metric = row.cells[column]
             named = column.task.rpartition("/")[2]
             task = next(task for task in result.results["tasks"] if task["task"] == named)
-            value = baselines.beside(task, metric, which)
+            value = baselines.value_of(task, metric, which)
             if value is not None:
                 return value
     return None

@@ -8,14 +8,14 @@ import click
 
 from creval.plugin.comparing import FORMATS, LaidOut, run_notes, table_console
 from creval_compare.model_table import GROUPS_NOTE, ErrorStyle, ModelTable, model_table, print_models, run_letters
-from creval_compare.runs_table import beside_legend, beside_table, print_beside
+from creval_compare.runs_table import print_runs, runs_legend, runs_table
 
 __all__ = ["lay_out_models", "lay_out_runs"]
 
 
 def lay_out_runs(laid: LaidOut, error: ErrorStyle = "interval", groups: bool = False) -> LaidOut:
     """Return the layout with a column per run, which always has intervals and never groups."""
-    return _Beside(laid.results, laid.baselines, laid.hidden)
+    return _Runs(laid.results, laid.baselines, laid.hidden)
 
 
 def lay_out_models(laid: LaidOut, error: ErrorStyle, groups: bool) -> LaidOut:
@@ -25,19 +25,19 @@ def lay_out_models(laid: LaidOut, error: ErrorStyle, groups: bool) -> LaidOut:
 
 
 @dataclass(frozen=True, slots=True)
-class _Beside(LaidOut):
+class _Runs(LaidOut):
     """One table with a column per run."""
 
     def print(self) -> None:
         """Print the table, its notes, and how many metrics are not shown."""
-        print_beside(self.results, self.baselines)
+        print_runs(self.results, self.baselines)
         for line in self.hidden:
             click.echo(line)
 
     def text(self, form: str) -> str:
         """Return the table with its notes as Markdown or LaTeX."""
-        columns, rows = beside_table(self.results, self.baselines)
-        return FORMATS[form](columns, rows, [*beside_legend(self.results, columns), *run_notes(self.results)])
+        columns, rows = runs_table(self.results, self.baselines)
+        return FORMATS[form](columns, rows, [*runs_legend(self.results, columns), *run_notes(self.results)])
 
 
 @dataclass(frozen=True, slots=True)

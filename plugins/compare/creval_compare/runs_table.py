@@ -27,7 +27,7 @@ from creval.plugin.comparing import (
     without_empty,
 )
 
-__all__ = ["beside_legend", "beside_table", "print_beside"]
+__all__ = ["print_runs", "runs_legend", "runs_table"]
 
 _LEADING = ("task", "metric", "condition")
 
@@ -36,17 +36,17 @@ _CONDITION = _LEADING.index("condition")
 _BASELINES = ("floor", "ceiling")
 
 
-def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Console | None = None) -> None:
+def print_runs(results: Sequence[RunResult], baselines: Baselines, console: Console | None = None) -> None:
     """Print the table, then the notes on the runs."""
     console = console or table_console()
-    columns, rows = beside_table(results, baselines, marks=True)
+    columns, rows = runs_table(results, baselines, marks=True)
     print_table("", *_folded(columns, rows), console)
-    for line in [*beside_legend(results, columns, marks=True), *run_notes(results)]:
+    for line in [*runs_legend(results, columns, marks=True), *run_notes(results)]:
         console.print(visible(line), markup=False, emoji=False, soft_wrap=True)
 
 
-def beside_legend(results: Sequence[RunResult], columns: Sequence[str], marks: bool = False) -> list[str]:
-    """Return the line that explains a table of `beside_table`: only what is in it; none if nothing is to explain."""
+def runs_legend(results: Sequence[RunResult], columns: Sequence[str], marks: bool = False) -> list[str]:
+    """Return the line that explains a table of `runs_table`: only what is in it; none if nothing is to explain."""
     metrics = [metric for result in results for task in result.results["tasks"] for metric in task["metrics"]]
     known = {
         "value (95 % interval)": any(metric["ci_low"] is not None for metric in metrics),
@@ -84,7 +84,7 @@ def _stacked(text: str, ends: bool) -> str:
     return text.replace(" to ", "\nto ").replace("=", "=\n", 1) if ends else text
 
 
-def beside_table(
+def runs_table(
     results: Sequence[RunResult], baselines: Baselines, marks: bool = False
 ) -> tuple[list[str], list[list[Any]]]:
     """Return columns and rows, without empty columns; `marks` puts a star at primary metrics.
@@ -94,21 +94,21 @@ def beside_table(
     """
     shared = namesakes(result.results for result in results)
     cells: dict[tuple[str, str, str | None], dict[int, Mapping[str, Any]]] = {}
-    beside: dict[tuple[str, str, str | None], list[float | None]] = {}
+    baseline_values: dict[tuple[str, str, str | None], list[float | None]] = {}
     for place, result in enumerate(results):
         for task in result.results["tasks"]:
             for metric in task["metrics"]:
                 named = task["qualified"] if task["task"] in shared else task["task"]
                 key = (named, metric["name"], metric["condition"])
                 cells.setdefault(key, {})[place] = metric
-                known = beside.setdefault(key, [None] * len(_BASELINES))
+                known = baseline_values.setdefault(key, [None] * len(_BASELINES))
                 for i, which in enumerate(_BASELINES):
-                    known[i] = baselines.beside(task, metric, which) if known[i] is None else known[i]
+                    known[i] = baselines.value_of(task, metric, which) if known[i] is None else known[i]
     rows: list[list[Any]] = []
     for (task_name, name, condition), found in cells.items():
         star = " *" if marks and any(metric["primary"] for metric in found.values()) else ""
         values = [_cell(found.get(place)) for place in range(len(results))]
-        rows.append([task_name, f"{name}{star}", condition, *values, *beside[task_name, name, condition]])
+        rows.append([task_name, f"{name}{star}", condition, *values, *baseline_values[task_name, name, condition]])
     columns = [*_LEADING, *labels([(str(each.results["model"]), each.folder.name) for each in results]), *_BASELINES]
     return without_empty(columns, rows, _OMITTED_IF_EMPTY)
 

@@ -18,7 +18,7 @@ from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.output_files import latex_text, markdown_text
 from creval.report.result_tables import print_results, run_notes
 from creval_compare.model_table import model_table, print_models
-from creval_compare.runs_table import print_beside
+from creval_compare.runs_table import print_runs
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 
@@ -133,7 +133,7 @@ def test_latex_sets_long_names_on_several_lines_for_two_columns() -> None:
 
 def test_floor_and_ceiling_are_not_said_twice() -> None:
     class Known(Baselines):
-        def beside(self, task: Any, metric: Any, which: str) -> float | None:
+        def value_of(self, task: Any, metric: Any, which: str) -> float | None:
             return {"floor": 0.25, "ceiling": 1.0}[which]
 
     model, floor = (
@@ -175,14 +175,14 @@ def test_a_sweep_of_27_runs_over_seven_tasks_fits(width: int) -> None:
 @pytest.mark.parametrize("runs", [2, 3])
 def test_two_and_three_runs_side_by_side_fit_in_100_columns(runs: int, capsys: pytest.CaptureFixture[str]) -> None:
     class Known(Baselines):
-        def beside(self, task: Any, metric: Any, which: str) -> float | None:
+        def value_of(self, task: Any, metric: Any, which: str) -> float | None:
             return 71.31
 
     long = "drat[embedded/minilm]"
     tasks = {"kumo_easy": [metric("relative_action_count", -0.5), metric(long, 71.31)]}
     tasks["connections_own"] = [metric(long, 71.31, condition=f"temperature=1.{i}") for i in range(2)]
     results = [run(f"r{i}", f"openrouter/provider/model-with-a-long-name-{i}", tasks) for i in range(runs)]
-    for baselines, show in ((Baselines(), print_beside), (Known(), print_beside), (Known(), print_results)):
+    for baselines, show in ((Baselines(), print_runs), (Known(), print_runs), (Known(), print_results)):
         show(results, baselines)
         table = [line for line in capsys.readouterr().out.splitlines() if "95 % interval)" not in line]
         assert max(len(line.rstrip()) for line in table if "floor, ceiling:" not in line) <= 100

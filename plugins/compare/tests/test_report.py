@@ -13,7 +13,7 @@ import pytest
 import creval
 from creval.api import load_result
 from creval.errors import UnknownNameError
-from creval_compare.runs_table import beside_legend
+from creval_compare.runs_table import runs_legend
 
 
 def test_several_runs_are_in_one_table(runs: Path, said: Any) -> None:
@@ -41,7 +41,7 @@ def test_the_legend_of_several_runs_explains_only_what_the_table_has(
     low: float | None, primary: bool, columns: tuple[str, ...], legend: list[str]
 ) -> None:
     tasks = [{"task": "drat", "metrics": [{"primary": primary, "ci_low": low}]}]
-    found = beside_legend([creval.RunResult(Path("runs/mine"), {"tasks": tasks})], columns, marks=True)
+    found = runs_legend([creval.RunResult(Path("runs/mine"), {"tasks": tasks})], columns, marks=True)
     assert [line.partition(" on the same")[0] for line in found] == legend
 
 

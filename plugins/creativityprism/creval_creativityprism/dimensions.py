@@ -87,7 +87,7 @@ class Dimensions:
     example = "runs/prism"
 
     def options(self) -> Sequence[FieldSpec]:
-        """It has no options beside the runs."""
+        """It has no options apart from the runs."""
         return ()
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:

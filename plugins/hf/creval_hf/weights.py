@@ -19,7 +19,7 @@ CONFIG = "config.json"
 _ADAPTER = "adapter_config.json"
 _WHOLE = ("model.safetensors", "pytorch_model.bin")
 _INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
-_BESIDE = ("generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+_OTHER_FILES = ("generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
 """Files other than the weights that affect the answers."""
 _PACKAGES = {"torch": "creval-hf[torch]", "transformers": "creval-hf[transformers]"}
 
@@ -59,7 +59,7 @@ def find_cached(place: str, local: bool, revision: str | None, config: str = CON
     if local:
         folder = Path(place)
         _check_folder(folder, config)
-        names = [config, *_weights(folder, config), *(name for name in _BESIDE if (folder / name).is_file())]
+        names = [config, *_weights(folder, config), *(name for name in _OTHER_FILES if (folder / name).is_file())]
         files = [folder / name for name in names]
         return Found(place, f"sha256:{_digest(files)}")
     import huggingface_hub

@@ -20,7 +20,7 @@ from creval.plugin.completions import (
     FIRST_TOKEN,
     ChatProvider,
     Endpoint,
-    Lost,
+    LostUsage,
     error_of,
     explain,
     failure_in,
@@ -119,17 +119,19 @@ class CompletionsProvider(ChatProvider):
         status, _, data = await self.call(method, address, body=body, headers=_JSON)
         return data if status == 200 else None
 
-    async def _scored(self, pieces: Sequence[Piece], call: LoglikelihoodCall) -> tuple[list[Tokens], Lost, str | None]:
+    async def _scored(
+        self, pieces: Sequence[Piece], call: LoglikelihoodCall
+    ) -> tuple[list[Tokens], LostUsage, str | None]:
         """Return, per piece, the tokens that count, then the spent usage, and the model name from the server."""
         contexts = list(dict.fromkeys(p.context for p in pieces if isinstance(p.context, str) and p.context))
         prompts = [*contexts, *(piece.prompt for piece in pieces)]
         read: list[Tokens] = []
-        paid, model = Lost(1), None
+        paid, model = LostUsage(1), None
         for start in range(0, len(prompts), _AT_ONCE):
             some = prompts[start : start + _AT_ONCE]
             body = await self._sent(some, call)
             read += self._tokens_of(body, some)
-            took = paid_for(body) or Lost(1)
+            took = paid_for(body) or LostUsage(1)
             paid = paid + took
             model = body.get("model")
         counts = {context: len(tokens) for context, tokens in zip(contexts, read, strict=False)}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import CrevalError, Run, open_run
-from creval.plugin.page import StrangeFileError, read_bytes
+from creval.plugin.page import UnsafeFileError, read_bytes
 
 __all__ = ["Listed", "Search", "find_runs"]
 
@@ -72,7 +72,7 @@ def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
 def _holds(manifest: Path, words: Sequence[str]) -> bool:
     try:
         text = read_bytes(manifest).decode("utf-8", "replace").lower()
-    except (OSError, StrangeFileError):
+    except (OSError, UnsafeFileError):
         return False
     return all(word.lower() in text for word in words)
 

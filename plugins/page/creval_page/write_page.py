@@ -41,7 +41,6 @@ from creval_page.short_names import short_names
 
 __all__ = [
     "Printed",
-    "beside",
     "differences",
     "filled_page",
     "page_data",
@@ -155,7 +154,7 @@ def base_name(metric: str) -> str:
     return metric.partition("[")[0]
 
 
-def beside(numbers: Sequence[Printed], task: str, metric: str) -> list[Printed]:
+def numbers_of(numbers: Sequence[Printed], task: str, metric: str) -> list[Printed]:
     """Return the printed numbers of a metric of a task."""
     return [number for number in numbers if number.task == task and number.metric == base_name(metric)]
 
@@ -308,7 +307,7 @@ def _metrics(run: Run, number: int, baselines: Baselines, which: str) -> Iterato
         records = {**task, "repeats_of_task": int(kept.get("repeats", 1)) if kept else None}
         printed = printed_numbers(str(task.get("qualified", "")).partition("/")[0])
         for metric in task["metrics"]:
-            numbers = beside(printed, task["task"], metric["name"]) if metric["condition"] is None else []
+            numbers = numbers_of(printed, task["task"], metric["name"]) if metric["condition"] is None else []
             yield {
                 "run": number,
                 "task": task["task"],
@@ -328,8 +327,8 @@ def _metrics(run: Run, number: int, baselines: Baselines, which: str) -> Iterato
                 "score": (metric.get("definition") or {}).get("score"),
                 "higher": metric.get("higher_is_better"),
                 "unit": metric.get("unit"),
-                "floor": baselines.beside(task, metric, "floor"),
-                "ceiling": baselines.beside(task, metric, "ceiling"),
+                "floor": baselines.value_of(task, metric, "floor"),
+                "ceiling": baselines.value_of(task, metric, "ceiling"),
                 "published": [[each.model, each.value, each.standard_error, each.source] for each in numbers],
                 "published_same": next((each.value for each in numbers if same_model(run.model, each.model)), None),
                 "published_source": _source(numbers, run.model),

@@ -29,7 +29,7 @@ from creval.errors import (
 )
 from creval.models.limiter import LimiterPool
 from creval.runs.jsonl import read_lines
-from creval.types.messages import Lost, Usage
+from creval.types.messages import LostUsage, Usage
 from creval_ray.broker import Broker
 from creval_ray.wire import decode_error, encode_error
 
@@ -266,7 +266,7 @@ def test_the_worker_spec_is_plain_and_holds_no_secret(make_task, server, options
 )
 def test_errors_survive_the_wire_format(error: Any) -> None:
     if isinstance(error, RetryableModelError):
-        error.lost = Lost(2, Usage(3, 4, 1, 2), 0.5)
+        error.lost = LostUsage(2, Usage(3, 4, 1, 2), 0.5)
     again = decode_error(json.loads(json.dumps(encode_error(error))))
     assert type(again) is type(error) and str(again) == str(error)
     for name in ("http_status", "retry_after", "every_call", "closed", "lost"):

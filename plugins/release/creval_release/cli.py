@@ -49,14 +49,18 @@ def gate(ctx: click.Context, /, run: Path, policy: Path, baseline: Path | None, 
     read = read_policy(policy)
     (opened,) = (each.as_stored() for each in open_runs([run]))
     other = baseline or read.baseline
-    beside = open_runs([other])[0].as_stored() if other is not None else None
-    decision, checked = decide(opened, read, beside, force)
+    baseline_run = open_runs([other])[0].as_stored() if other is not None else None
+    decision, checked = decide(opened, read, baseline_run, force)
     rows = [
         [each.rule.tier, each.task, each.subject, each.rule.words, each.value, each.low, each.high, each.answer]
         for each in checked
     ]
     if form == "json":
-        named = {"run": str(run), "model": opened.model, "baseline": None if beside is None else str(beside.folder)}
+        named = {
+            "run": str(run),
+            "model": opened.model,
+            "baseline": None if baseline_run is None else str(baseline_run.folder),
+        }
         data = {"decision": decision, **named, "policy": str(policy), "rules": plain_data(checked)}
         click.echo(json_text(data))
     elif form is not None:

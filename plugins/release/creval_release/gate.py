@@ -74,7 +74,7 @@ def _check(run: Run, rule: Rule, policy: Policy, baseline: Run | None, force: bo
     comparison = next((each for each in found if each.condition == metric["condition"]), None)
     if comparison is None:
         raise UnknownNameError("condition", str(rule.condition), [], where=str(baseline.folder))
-    return _beside(rule, task, comparison, policy)
+    return _check_against_baseline(rule, task, comparison, policy)
 
 
 def _placed(rule: Rule, low: float | None, high: float | None) -> Answer:
@@ -86,7 +86,7 @@ def _placed(rule: Rule, low: float | None, high: float | None) -> Answer:
     return "passed" if high <= rule.number else "failed" if low > rule.number else "undecided"
 
 
-def _beside(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Checked:
+def _check_against_baseline(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Checked:
     """Check a rule with a baseline; the difference counts as a gain, whichever direction of the metric is better."""
     if comparison.higher_is_better is None:
         raise UsageError(

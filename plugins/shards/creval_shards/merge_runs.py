@@ -13,9 +13,9 @@ from typing import Any
 
 from creval.plugin import RunError
 from creval.plugin.shards import (
-    FORM,
+    FORMAT_VERSION,
     MADE_HERE,
-    READING,
+    READING_VERSION,
     TARGET,
     CallJournal,
     Claims,
@@ -42,7 +42,7 @@ from creval.plugin.shards import (
     now,
     open_plans,
     read_options,
-    reading_of,
+    reading_version,
     start_manifest,
     task_results,
     tasks_here,
@@ -214,7 +214,8 @@ class _Merge:
         samples = sum(merged.samples for merged in self._merged)
         missing = missing_shards(self._parts)
         whole = not missing and all(part.ended for part in self._parts) and samples == self._scores == planned
-        whole = whole and reading_of(self._parts[0].manifest) == READING  # else all are scored by the current rules
+        # Runs of an older version are scored again by the current rules.
+        whole = whole and reading_version(self._parts[0].manifest) == READING_VERSION
         first = self._parts[0].manifest
         model = {"model": first["roles"][TARGET]}
         keep_files(self._target.path, first["requested"], model, self._options, self._plans, trusted=self.own)
@@ -240,7 +241,7 @@ class _Merge:
             models |= one.get("models", {})
         return manifest | {
             "models": models,
-            "reading": reading_of(of[0]),
+            "reading": reading_version(of[0]),
             "started": min(one["started"] for one in of),
             "finished": max(str(one["finished"]) for one in of) if whole else None,
             "status": "done" if whole else "interrupted",
@@ -269,13 +270,13 @@ class _Merge:
         finally:
             journal.close()
         return {
-            "schema": FORM,
+            "schema": FORMAT_VERSION,
             "creval": core_version(self._plugins),
             "run": output.name,
             "model": first["roles"][TARGET],
             "roles": {**first["roles"], **self._options.roles},
             "seed": self._options.seed,
-            "reading": READING,
+            "reading": READING_VERSION,
             "status": "done",
             "tasks": tasks,
         }

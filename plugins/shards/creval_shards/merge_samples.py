@@ -18,7 +18,7 @@ import numpy as np
 
 from creval.plugin import RunError, SampleKey
 from creval.plugin.shards import (
-    REDO,
+    REDO_STATUSES,
     DoneRanks,
     Line,
     Ranking,
@@ -225,7 +225,7 @@ def _table(parts: Sequence[ShardRun], ranking: Ranking, files: Sequence[Path]) -
                 raise _fault(f"{_named(key)} is not of this run", line)
             if not seen.add(rank):
                 raise _fault(f"{_named(key)} occurs twice", line)
-            table.add(rank, number, line, status in REDO)
+            table.add(rank, number, line, status in REDO_STATUSES)
     return table
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from creval.plugin import RunError, UsageError
 from creval.plugin.shards import (
     MAY_DIFFER,
-    READING,
+    READING_VERSION,
     RunFolder,
     RunLock,
     Shard,
@@ -19,7 +19,7 @@ from creval.plugin.shards import (
     parse_shard,
     read_json,
     read_options,
-    reading_of,
+    reading_version,
 )
 
 __all__ = ["ShardRun", "check_same", "locked_parts", "missing_shards"]
@@ -96,9 +96,9 @@ def check_same(parts: Sequence[ShardRun]) -> None:
     if len(divisions) > 1:
         said = " and ".join(f"{of} parts ({part.path})" for of, part in sorted(divisions.items())[:2])
         raise RunError(f"the docs were divided into {said}", fix="Merge the shards of one division.")
-    if reading_of(first.manifest) > READING:
-        reading = reading_of(first.manifest)
-        what = f"its answers are read by version {reading} of creval's rules, and this creval has {READING}"
+    if reading_version(first.manifest) > READING_VERSION:
+        reading = reading_version(first.manifest)
+        what = f"its answers are read by version {reading} of creval's rules, and this creval has {READING_VERSION}"
         raise RunError(what, where=str(first.path), fix="Use the creval that made the runs, or a later one.")
 
 
@@ -126,7 +126,7 @@ def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[s
     yield from (
         _setting_label(name) for name in new if name not in _OWN and name != "roles" and old.get(name) != new[name]
     )
-    if reading_of(one) != reading_of(other):
+    if reading_version(one) != reading_version(other):
         yield "the version of the rules by which answers are read (creval score brings both to today's)"
 
 

@@ -91,7 +91,7 @@ def read_run_file(file: Path) -> RunFile:
     except UsageError as error:
         error.where = f"{file}: {str(error.where or '').removeprefix('--').replace('-', '_')}".rstrip(": ")
         raise
-    output = _beside(base, data["output"]) if "output" in data else None
+    output = _resolve(base, data["output"]) if "output" in data else None
     claims = Claims.of_file(data, file)
     at_once = data.get("max_models", 1)
     return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output, claims, at_once)
@@ -126,13 +126,13 @@ def _entry(given: str | Mapping[str, Any]) -> ModelEntry:
 
 def _options(data: Mapping[str, Any], base: Path) -> RunOptions:
     values = {key: value for key, value in data.items() if key not in _ELSEWHERE}
-    values["data"] = {task: _beside(base, path) for task, path in values.get("data", {}).items()}
-    values["reuse"] = tuple(_beside(base, path) for path in values.get("reuse", ()))
+    values["data"] = {task: _resolve(base, path) for task, path in values.get("data", {}).items()}
+    values["reuse"] = tuple(_resolve(base, path) for path in values.get("reuse", ()))
     values["docs"] = tuple(str(doc) for doc in values.get("docs", ()))
     return RunOptions(**values)
 
 
-def _beside(base: Path, text: str) -> Path:
+def _resolve(base: Path, text: str) -> Path:
     return base / Path(text).expanduser()
 
 

@@ -128,7 +128,7 @@ def _rows(results: Sequence[RunResult], baselines: Baselines) -> Iterator[dict[s
     for result in results:
         metrics = [(task, metric) for task in result.results["tasks"] for metric in task["metrics"]]
         for row, (task, metric) in zip(result.to_rows(), metrics, strict=True):
-            baseline_values = {which: baselines.beside(task, metric, which) for which in ("floor", "ceiling")}
+            baseline_values = {which: baselines.value_of(task, metric, which) for which in ("floor", "ceiling")}
             context = {name: task.get(name) for name in _OWN}
             qualified_name = row.pop("qualified")
             task_name = {"task": qualified_name} if task["task"] in shared else {}

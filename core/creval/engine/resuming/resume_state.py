@@ -151,7 +151,7 @@ def write_arrays(file: BinaryIO, columns: Mapping[str, Column]) -> None:
 def open_arrays(path: Path) -> Iterator[_Arrays]:
     """Open a file of `write_arrays`; each array is read on access.
 
-    Raises StrangeFileError for anything but a regular file, and the errors of zipfile and numpy for a damaged one.
+    Raises UnsafeFileError for anything but a regular file, and the errors of zipfile and numpy for a damaged one.
     """
     import zipfile
 
@@ -294,12 +294,12 @@ class ResumeState(Generic[S]):
         self._scores.load()
 
     @property
-    def scored(self) -> bool:
+    def complete(self) -> bool:
         """Whether every planned sample exists with its score, and none is to be made again."""
         return self.samples.sound == self.scores.sound == len(self.scores.done) == self.total
 
     @property
-    def settled(self) -> bool:
+    def samples_scored(self) -> bool:
         """Whether each sample in the file has a score."""
         return len(self.scores.done) == len(self.samples.done) and self.samples.whole
 

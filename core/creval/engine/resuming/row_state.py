@@ -15,7 +15,7 @@ from creval.engine.planning.sample_ranks import DoneRanks, Ranking
 from creval.errors import RunError
 from creval.opener import open_plain, plain_size
 from creval.plugins.component_code import is_unchanged
-from creval.runs.folder import REDO
+from creval.runs.folder import REDO_STATUSES
 from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
 from creval.runs.record_data import read_faults, read_key
 from creval.runs.run_commands import resume_command
@@ -116,7 +116,7 @@ class RowState(Generic[S]):
 
     def _count(self, record: Mapping[str, Any], rank: int, length: int) -> None:
         stays = not _is_again(record)
-        if stays and record["status"] in REDO:
+        if stays and record["status"] in REDO_STATUSES:
             self.faults.update(read_faults(record))
         self.summary.add(record, stays)
         if not stays:
@@ -181,7 +181,7 @@ class RowState(Generic[S]):
 
 def _is_again(record: Mapping[str, Any]) -> bool:
     """Whether a row is made again when the run is resumed: not if the code that raised is still the same."""
-    if record["status"] not in REDO:
+    if record["status"] not in REDO_STATUSES:
         return False
     faults = read_faults(record)
     return not faults or not all(map(is_unchanged, faults))

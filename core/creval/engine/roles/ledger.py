@@ -31,7 +31,7 @@ from creval.models.secrets import redact
 from creval.runs.call_journal import CallJournal, CallPlace
 from creval.runs.media import MediaFolder
 from creval.runs.text_references import message_reference, settings_reference, tool_reference
-from creval.types.messages import GenerateRequest, Lost, Reply, Usage
+from creval.types.messages import GenerateRequest, LostUsage, Reply, Usage
 from creval.types.reply_json import lost_to_json, reply_from_json, reply_to_json
 
 __all__ = ["CallOrigin", "Ledger", "RoleCounts", "UsageTally", "question_key", "reusable"]
@@ -418,7 +418,7 @@ def _count(tally: UsageTally, record: Mapping[str, Any]) -> None:
     tally.add_call(record.get("reply"), record.get("lost"))
 
 
-def _lost(lost: Lost | None) -> dict[str, Any]:
+def _lost(lost: LostUsage | None) -> dict[str, Any]:
     return {} if lost is None else {"lost": lost_to_json(lost)}
 
 

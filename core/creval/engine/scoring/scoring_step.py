@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from creval.engine.resuming.resume_state import ResumeState
-from creval.engine.scoring.task_scoring import BATCH, Pending, TaskScoring, batches, doc_batches
+from creval.engine.scoring.task_scoring import BATCH, PendingScore, TaskScoring, batches, doc_batches
 from creval.errors import BudgetError
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, UnstorableError, dump_line
@@ -44,7 +44,7 @@ async def score_missing(
 
     Returns the BudgetError that ended it, if any; samples without a score then count as skipped.
     """
-    if how.parts.by_docs and not state.settled:
+    if how.parts.by_docs and not state.samples_scored:
         state.begin_scores()  # a new answer changes the scores of the others
     watch.some(len(state.scores.done))
     return await _score(_SamplesToScore(folder, state), how, watch)
@@ -65,7 +65,7 @@ class _SamplesToScore(NamedTuple):
     state: ResumeState[Any]
 
     def samples(self, task: str) -> Iterator[Sample]:
-        if self.state.settled:
+        if self.state.samples_scored:
             return
         samples, done = self.state.samples, self.state.scores.done
         first = not len(done)  # then no sample needs to be looked up
@@ -81,7 +81,7 @@ class _SamplesToScore(NamedTuple):
 
     def sizes(self, task: str) -> Counter[tuple[str, str]]:
         """Return the number of samples to be scored of each (doc, condition)."""
-        if self.state.settled:
+        if self.state.samples_scored:
             return Counter()
         keys = (key for key, _ in self.folder.sample_lines(task))
         return Counter((key.doc, key.condition) for key in keys if key not in self.state.scores.done)
@@ -137,10 +137,10 @@ class _Queue:
         self.budget: BudgetError | None = None
         self._batches = samples
         self._scoring = scoring
-        self._ready: deque[Pending] = deque()
+        self._ready: deque[PendingScore] = deque()
         self._filling = asyncio.Lock()
 
-    async def take(self, count: int) -> list[Pending]:
+    async def take(self, count: int) -> list[PendingScore]:
         """Return up to `count` samples, scored by the scorers that call no model; none at the end.
 
         If a scorer uses whole docs, more are returned, so that the samples of a doc and condition stay together.
@@ -158,7 +158,7 @@ class _Queue:
             return group
 
 
-def _same_set(first: Pending, second: Pending) -> bool:
+def _same_set(first: PendingScore, second: PendingScore) -> bool:
     """Whether two samples have the same doc and condition; those of one batch follow each other."""
     keys = first.scorer_input.key, second.scorer_input.key
     return (keys[0].doc, keys[0].condition) == (keys[1].doc, keys[1].condition)

@@ -20,7 +20,7 @@ import numpy as np
 from creval.data.dataset import Dataset
 from creval.engine.event_loop import is_cancelled
 from creval.engine.roles.context import TaskContext
-from creval.errors import BudgetError, CrevalError, MisshapenError, RunError, UsageError
+from creval.errors import BudgetError, CrevalError, InterfaceError, RunError, UsageError
 from creval.format import counted
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain, build_chain, step_that_raised
@@ -33,7 +33,7 @@ from creval.types.code_location import line_of, source_of
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
 from creval.types.sample import ComponentFault, Condition, MissingScore, Sample, ScoreRecord, Status
 
-__all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches", "doc_batches", "make_scoring"]
+__all__ = ["BATCH", "PendingScore", "ScorerPart", "TaskScoring", "batches", "doc_batches", "make_scoring"]
 
 BATCH = 256
 
@@ -91,7 +91,7 @@ class _Reading(NamedTuple):
 
 
 @dataclass(slots=True)
-class Pending:
+class PendingScore:
     """A sample that is being scored. `readings` are by name, "" if the task has one chain of parsers."""
 
     readings: Mapping[str, _Reading]
@@ -99,8 +99,8 @@ class Pending:
     reason: str | None
     scores: list[tuple[ScorerPart, Score]] = field(default_factory=list)
     faults: list[ComponentFault] = field(default_factory=list)
-    passing: bool = False
-    """Whether it is errored for another reason than a component's own fault, so that another try may succeed."""
+    transient: bool = False
+    """Whether the cause of the error is not in a component's code, so that another try may succeed."""
 
     @property
     def scorer_input(self) -> ScorerInput:
@@ -126,7 +126,7 @@ class Pending:
 
     def note(self, fault: ComponentFault | None) -> None:
         """Record why a scorer failed; None: for another reason than its own fault."""
-        self.passing = self.passing or fault is None
+        self.transient = self.transient or fault is None
         self.faults += [] if fault is None else [fault]
 
 
@@ -158,7 +158,7 @@ class TaskScoring:
         await self.finish(pending)
         return [self.joined(item) for item in pending]
 
-    async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
+    async def begin(self, samples: Sequence[Sample]) -> list[PendingScore]:
         """Read the answers, and apply the scorers that call no model."""
         if self.dataset is not None:
             samples = [with_media(with_doc(sample, self.dataset), self.dataset) for sample in samples]
@@ -166,11 +166,11 @@ class TaskScoring:
         await self._apply_all(pending, lambda part: not part.waits)
         return pending
 
-    async def finish(self, pending: Sequence[Pending]) -> None:
+    async def finish(self, pending: Sequence[PendingScore]) -> None:
         """Apply the scorers that ask models."""
         await self._apply_all(pending, lambda part: part.waits)
 
-    def joined(self, pending: Pending) -> ScoreRecord:
+    def joined(self, pending: PendingScore) -> ScoreRecord:
         """Join the scores of all scorers; if one failed, only its scores are missing."""
         self.context.forget(pending.scorer_input.key)
         numbers: dict[str, float] = {}
@@ -203,7 +203,7 @@ class TaskScoring:
             reason=reason,
             details=details,
             missing=missing,
-            faults=() if pending.passing else tuple(dict.fromkeys(pending.faults)),
+            faults=() if pending.transient else tuple(dict.fromkeys(pending.faults)),
         )
 
     def _in_order(self, scores: list[tuple[ScorerPart, Score]]) -> list[tuple[ScorerPart, Score]]:
@@ -213,13 +213,13 @@ class TaskScoring:
         order = {id(part): number for number, part in enumerate(self.scorers)}
         return sorted(scores, key=lambda pair: order[id(pair[0])])
 
-    def _read_answers(self, sample: Sample) -> Pending:
+    def _read_answers(self, sample: Sample) -> PendingScore:
         """Parse the answers of a sample in every reading, or store the reason why it cannot be scored."""
         faults = list(sample.faults)
         readings = {name: self._read_by(chain, sample, faults) for name, chain in self.chains.items()}
         first = min(readings.values(), key=lambda reading: reading.status is not Status.SCORED)
-        passing = any(reading.status is Status.ERRORED for reading in readings.values()) and not faults
-        return Pending(readings, first.status, first.reason, faults=faults, passing=passing)
+        transient = any(reading.status is Status.ERRORED for reading in readings.values()) and not faults
+        return PendingScore(readings, first.status, first.reason, faults=faults, transient=transient)
 
     def _read_by(self, chain: ParserChain, sample: Sample, faults: list[ComponentFault]) -> _Reading:
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
@@ -250,7 +250,7 @@ class TaskScoring:
         )
         return _Reading(scorer_input, status, reason, routes, unread)
 
-    async def _apply_all(self, pending: Sequence[Pending], selects: Callable[[ScorerPart], bool]) -> None:
+    async def _apply_all(self, pending: Sequence[PendingScore], selects: Callable[[ScorerPart], bool]) -> None:
         for part in filter(selects, self.scorers):
             every = part.traits.scores_failures
             some = part.traits.reads_some
@@ -293,7 +293,7 @@ class TaskScoring:
         scores = await returned if inspect.isawaitable(returned) else returned
         fault = _shape_fault(scores, len(items))
         if fault is not None:
-            raise MisshapenError(f"the scorer {part.name!r} {fault} ({source_of(part.scorer.score)})")
+            raise InterfaceError(f"the scorer {part.name!r} {fault} ({source_of(part.scorer.score)})")
         if part.closed:
             _check_names(part, scores)
         return [_renamed(score, part.ref) for score in scores] if part.ref.renames else scores
@@ -344,13 +344,13 @@ def _renamed(score: Score, ref: ScorerRef) -> Score:
     )
 
 
-def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
+def _groups(part: ScorerPart, items: Sequence[PendingScore]) -> Iterator[Sequence[PendingScore]]:
     """Cut samples into groups for a scorer: all of a doc and condition, or a number of samples."""
     if not part.by_doc:
         for start in range(0, len(items), part.batch):
             yield items[start : start + part.batch]
         return
-    sets: dict[tuple[str, str], list[Pending]] = {}
+    sets: dict[tuple[str, str], list[PendingScore]] = {}
     for item in items:
         sets.setdefault((item.scorer_input.key.doc, item.scorer_input.key.condition), []).append(item)
     yield from sets.values()
@@ -378,7 +378,7 @@ def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
         foreign = next((name for name in score.scores if part.ref.named(name) not in part.gives), None)
         if foreign is not None:
             what = f"the scorer {part.name!r} returned the score {foreign!r}, which it does not declare"
-            raise MisshapenError(what, fix=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
+            raise InterfaceError(what, fix=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
 
 
 def _reason(part: str, error: BaseException) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.answers.flags import UNKNOWN_FINISH_REASON
-from creval.types.messages import Lost, Reply
+from creval.types.messages import LostUsage, Reply
 
 __all__ = ["ABSENT", "broken_off", "finish_reason", "with_known_finish_reasons"]
 
@@ -118,7 +118,7 @@ def broken_off(reply: Reply, where: str, remote: bool = True) -> ModelError | No
     manner = "without a finish reason" if broken == ABSENT else f"with the finish reason {broken!r}"
     what = f"the answer broke off {manner}"
     fault = RetryableModelError(what, where=where) if remote else FatalModelError(what, where=where)
-    fault.lost = Lost(1, reply.usage, reply.cost)
+    fault.lost = LostUsage(1, reply.usage, reply.cost)
     return fault
 
 

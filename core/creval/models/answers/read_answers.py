@@ -2,7 +2,7 @@
 
 Removes thinking and marks of the chat template (end tokens, openings of a turn, boxes), and detects answers and prompts
 that were cut. A server that uses the wrong template, or shows special tokens, sends `m3</s>` or
-`<|begin_of_box|>42<|end_of_box|>`. READING is the version of these rules.
+`<|begin_of_box|>42<|end_of_box|>`. READING_VERSION is the version of these rules.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from creval.escape import storable
+from creval.escape import without_surrogates
 from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, LOGPROBS_DROPPED, OVER_LIMIT, TEMPLATE_TOKENS
 from creval.models.answers.thinking import kept_tokens, tags_in, without_thinking
 from creval.models.providers.chat_request import LIMITS
 from creval.types.messages import Completion, GenerateRequest, Reply, Usage
 
-__all__ = ["READING", "read_answers", "reading_of", "without_template_tokens"]
+__all__ = ["READING_VERSION", "read_answers", "reading_version", "without_template_tokens"]
 
 
-READING = 7
+READING_VERSION = 7
 """The version of the rules by which the core reads answers (`creval.models.answers.read_answers`, `creval.parsing`).
 
 Raise it when the same answer may be read differently. Earlier rules are not kept as code: a run has one version, by
@@ -43,7 +43,7 @@ missing, the current rules read all of them.
 """
 
 
-def reading_of(manifest: Mapping[str, Any]) -> int:
+def reading_version(manifest: Mapping[str, Any]) -> int:
     """Return the version with which a run began; manifests without one are of version 1."""
     return int(manifest.get("reading", 1))
 
@@ -233,8 +233,8 @@ def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
     """
     flags = list(reply.flags)
     completions = tuple(reply.completions)
-    if any(storable(c.text) != c.text for c in completions):  # of a provider that is not a server
-        completions = tuple(replace(c, text=storable(c.text)) for c in completions)
+    if any(without_surrogates(c.text) != c.text for c in completions):  # of a provider that is not a server
+        completions = tuple(replace(c, text=without_surrogates(c.text)) for c in completions)
         reply = replace(reply, completions=completions)
     limit = _limit(request)
     if limit is not None and request.n == 1 and len(completions) == 1 and completions[0].finish_reason == "stop":

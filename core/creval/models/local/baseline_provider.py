@@ -36,11 +36,11 @@ def _field(turn: Turn, name: str) -> Any:
     return turn.doc[name]
 
 
-def _missing_field(fields: Mapping[str, Any], name: str) -> str:
+def _missing_field_text(fields: Mapping[str, Any], name: str) -> str:
     return f"it has no field {name!r}; it has {', '.join(fields)}"
 
 
-def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
+def _render_answer(form: str, value: Any, doc: Mapping[str, Any]) -> str:
     """Render an answer in the form that the task expects."""
     text = number_text(value) if isinstance(value, float) else str(value)
     if form == "{{ answer }}":
@@ -50,12 +50,12 @@ def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Gives the same answer to every doc."""
+    """Answers every doc with the same text."""
 
     text: str
 
     def reply(self, turn: Turn) -> str:
-        """Say it."""
+        """Return the text."""
         return self.text
 
 
@@ -68,13 +68,13 @@ class Target:
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
         """Return why a doc cannot be answered (it lacks the field), or None."""
-        return None if self.field in fields else _missing_field(fields, self.field)
+        return None if self.field in fields else _missing_field_text(fields, self.field)
 
     def reply(self, turn: Turn) -> str:
         """Return the target. Raises ScoringError if the doc has none."""
         target = _field(turn, self.field)
         value = target[0] if isinstance(target, list) and target else target
-        return _in_form(self.form, value, turn.doc)
+        return _render_answer(self.form, value, turn.doc)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class OneOf:
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
         """Return why a doc cannot be answered (it lacks the field, or the field has no choices), or None."""
         if self.field not in fields:
-            return _missing_field(fields, self.field)
+            return _missing_field_text(fields, self.field)
         items = fields[self.field]
         return None if isinstance(items, list) and items else f"its {self.field!r} holds no list to choose from"
 
@@ -96,10 +96,10 @@ class OneOf:
         items = _field(turn, self.field)
         if not isinstance(items, list) or not items:
             raise ScoringError(f"the field {self.field!r} holds no list to choose from", where=turn.key.doc)
-        return _in_form(self.form, turn.random.choice(items), turn.doc)
+        return _render_answer(self.form, turn.random.choice(items), turn.doc)
 
 
-_NAMES = ("floor", "ceiling")
+_BASELINE_NAMES = ("floor", "ceiling")
 _TARGET = "target"
 
 
@@ -120,7 +120,7 @@ class BaselineProvider:
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the baseline's answer.
 
-        Raises UsageError if the task has no such baseline or a part it needs is missing, FatalModelError if the
+        Raises UsageError if the task has no such baseline or a part that it needs is missing, FatalModelError if the
         baseline fails on this doc.
         """
         answerer, context = self._baseline(request.origin.key.task)
@@ -149,7 +149,7 @@ class BaselineProvider:
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
-            if role != _TARGET:  # its question need not be about the doc, or have one
+            if role != _TARGET:  # the question to a role may not be about the doc
                 what = f"baseline/{self._name} of {turn.key.task!r} answers docs, not the questions to this role"
                 fix = f"Name a model: --role {role}=<provider>/<model>"
                 raise UsageError(what, where=f"--role {role}", fix=fix) from error
@@ -181,13 +181,13 @@ class BaselineProvider:
             messages=request.messages,
             key=origin.key,
             call=origin.call,
-            random=_stream(context.seed, self._name, origin, index),
+            random=_random_stream(context.seed, self._name, origin, index),
             context=context,
             completion=index,
         )
 
 
-def _stream(seed: int, name: str, origin: Origin, index: int) -> random.Random:
+def _random_stream(seed: int, name: str, origin: Origin, index: int) -> random.Random:
     """Return the random stream of one completion."""
     text = "\x1f".join(str(part) for part in (seed, name, *origin.key, origin.role, origin.call, index))
     return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
@@ -195,8 +195,8 @@ def _stream(seed: int, name: str, origin: Origin, index: int) -> random.Random:
 
 def check_baseline_name(name: str) -> None:
     """Raise UnknownNameError for a name other than `floor` and `ceiling`."""
-    if name not in _NAMES:
-        raise UnknownNameError("baseline", name, _NAMES, hint="Use baseline/floor or baseline/ceiling.")
+    if name not in _BASELINE_NAMES:
+        raise UnknownNameError("baseline", name, _BASELINE_NAMES, hint="Use baseline/floor or baseline/ceiling.")
 
 
 def baseline(model: str, options: ProviderOptions) -> BaselineProvider:

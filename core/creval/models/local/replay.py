@@ -28,13 +28,13 @@ from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.reply_json import reply_from_json
 from creval.types.sample import SampleKey
 
-__all__ = ["AnswerIndex", "AnswerPlace", "Replay", "replay"]
+__all__ = ["AnswerIndex", "LinePosition", "Replay", "replay"]
 
-_LONGEST_LINE = 64 * 1024 * 1024
+_MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
-class AnswerPlace(NamedTuple):
-    """The position of a line: the number of its file, and its first byte."""
+class LinePosition(NamedTuple):
+    """The position of a line: the number of its file, and the offset of its first byte."""
 
     file: int
     start: int
@@ -49,38 +49,38 @@ class AnswerIndex:
     def __init__(self) -> None:
         self._hashes, self._starts, self._files = array("q"), array("q"), array("H")
 
-    def add(self, key: tuple[Any, ...], place: AnswerPlace) -> None:
+    def add(self, key: tuple[Any, ...], position: LinePosition) -> None:
         """Add a line. The parts of keys are texts and numbers."""
         self._hashes.append(hash(key))
-        self._files.append(place.file)
-        self._starts.append(place.start)
+        self._files.append(position.file)
+        self._starts.append(position.start)
 
     def __len__(self) -> int:
         return len(self._starts)
 
-    def close(self) -> None:
-        """Prepare the index for look-ups."""
+    def sort(self) -> None:
+        """Sort the index, which look-ups require."""
         order = np.argsort(np.frombuffer(self._hashes, dtype=np.int64), kind="stable")
         for column in (self._hashes, self._starts, self._files):
             view = np.frombuffer(column, dtype=column.typecode)
             view[:] = view[order]
 
-    def colliding(self) -> list[list[AnswerPlace]]:
+    def colliding(self) -> list[list[LinePosition]]:
         """Return the lines whose hashes are equal, in their order."""
         hashes = np.frombuffer(self._hashes, dtype=np.int64)
         equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-        starts = [int(place) for place in equal if place == 0 or hashes[place - 1] != hashes[place]]
-        return [list(self._from(place, self._hashes[place])) for place in starts]
+        starts = [int(index) for index in equal if index == 0 or hashes[index - 1] != hashes[index]]
+        return [list(self._matches_from(index, self._hashes[index])) for index in starts]
 
-    def find(self, key: tuple[Any, ...]) -> Iterator[AnswerPlace]:
+    def find(self, key: tuple[Any, ...]) -> Iterator[LinePosition]:
         """Yield the lines that may match."""
         target = hash(key)
-        return self._from(bisect_left(self._hashes, target), target)
+        return self._matches_from(bisect_left(self._hashes, target), target)
 
-    def _from(self, place: int, target: int) -> Iterator[AnswerPlace]:
-        while place < len(self._hashes) and self._hashes[place] == target:
-            yield AnswerPlace(self._files[place], self._starts[place])
-            place += 1
+    def _matches_from(self, index: int, target: int) -> Iterator[LinePosition]:
+        while index < len(self._hashes) and self._hashes[index] == target:
+            yield LinePosition(self._files[index], self._starts[index])
+            index += 1
 
 
 class Replay:
@@ -92,23 +92,23 @@ class Replay:
     completion is a text, or {"text", "finish_reason", "reasoning", "refusal", "logprobs": [[token, number], ...],
     "tool_calls": [{"name", "arguments"}, ...]}.
     A line of an earlier run's samples/<task>.jsonl is accepted too, and replayed call by call. The run's
-    calls/<role>.jsonl answer a role that is asked the same messages as by scorers then.
+    calls/<role>.jsonl answer a role that gets the messages that scorers sent in that run.
 
-    Only the position of each line is kept in memory. A sample or call that the file lacks raises FatalModelError with
-    its name. Raises DataError if the file is missing or malformed.
+    Only the position of each line is kept in memory. A sample or call that is missing from the file raises
+    FatalModelError with its name. Raises DataError if the file is missing or malformed.
     """
 
     traits = ProviderTraits(remote=False, cacheable=False, free=True, continues=True)
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._places = AnswerIndex()
-        self._ledger_places: dict[bytes, tuple[BinaryIO, int]] = {}
+        self._index = AnswerIndex()
+        self._ledger_positions: dict[bytes, tuple[BinaryIO, int]] = {}
         self._files: list[BinaryIO] = []
         self._paths: dict[int, Path] = {}
         self._ready = False
-        with self._reading():
-            for file in _files(path):
+        with self._closing_on_error():
+            for file in _answer_files(path):
                 self._open_recorded(file).close()  # a missing one is reported at once
 
     def _open_recorded(self, file: Path) -> BinaryIO:
@@ -120,43 +120,44 @@ class Replay:
         if self._ready:
             return
         self._ready = True
-        with self._reading():
+        with self._closing_on_error():
             for file in sorted((self._path / "calls").glob("*.jsonl")):
                 self._files.append(self._open_recorded(file))
                 self._index_calls(self._files[-1], file)
-            for file in _files(self._path):
-                self._index(file)
-            self._places.close()
-            self._check_twice()
+            for file in _answer_files(self._path):
+                self._index_file(file)
+            self._index.sort()
+            self._check_duplicates()
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _closing_on_error(self) -> Iterator[None]:
+        """Close the files if an error is raised; turn an OSError into a DataError."""
         try:
             yield
         except OSError as error:
-            self._shut()
+            self._close_files()
             raise DataError(
                 f"the answers cannot be read: {error.strerror}",
                 where=str(self._path),
                 fix="Write replay/ and the path of a JSONL file of answers, or of an earlier run.",
             ) from error
         except BaseException:
-            self._shut()
+            self._close_files()
             raise
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the recorded reply."""
         self.prepare()
         origin = request.origin
-        if self._ledger_places:
+        if self._ledger_positions:
             messages = [message.to_json() for message in request.messages]
-            ledger_place = self._ledger_places.get(_question(origin.role, messages, _draw(origin)))
-            if ledger_place is not None:
-                ledger_place[0].seek(ledger_place[1])
-                return self._recorded(json.loads(ledger_place[0].readline())["reply"], request)
+            ledger_position = self._ledger_positions.get(_question_digest(origin.role, messages, _draw(origin)))
+            if ledger_position is not None:
+                ledger_position[0].seek(ledger_position[1])
+                return self._read_reply(json.loads(ledger_position[0].readline())["reply"], request)
         key = (origin.key, origin.role)
-        lines = (json.loads(self._read_line(place)) for place in self._places.find(key))
-        line = next((line for line in lines if key in _answered(line)), None)
+        lines = (json.loads(self._read_line(position)) for position in self._index.find(key))
+        line = next((line for line in lines if key in _answered_keys(line)), None)
         if line is None:
             raise self._missing_answer(request, "no line for this sample")
         if "answers" in line and "calls" not in line:
@@ -172,77 +173,77 @@ class Replay:
 
     def rest(self) -> None:
         """Release the index; it is built again if another answer is requested."""
-        self._shut()
-        self._ready, self._places = False, AnswerIndex()
-        self._ledger_places, self._files, self._paths = {}, [], {}
+        self._close_files()
+        self._ready, self._index = False, AnswerIndex()
+        self._ledger_positions, self._files, self._paths = {}, [], {}
 
     async def close(self) -> None:
         """Close the files."""
-        self._shut()
+        self._close_files()
 
-    def _shut(self) -> None:
+    def _close_files(self) -> None:
         for file in self._files:
             file.close()
 
-    def _read_line(self, place: AnswerPlace) -> bytes:
-        file = self._files[place.file]
-        file.seek(place.start)
+    def _read_line(self, position: LinePosition) -> bytes:
+        file = self._files[position.file]
+        file.seek(position.start)
         return file.readline()
 
-    def _index(self, path: Path) -> None:
+    def _index_file(self, path: Path) -> None:
         file = self._open_recorded(path)
         self._files.append(file)
         self._paths[len(self._files) - 1] = path
         offset, number, file_number = 0, 0, len(self._files) - 1
-        while text := file.readline(_LONGEST_LINE):
+        while text := file.readline(_MAX_LINE_BYTES):
             number += 1
-            if len(text) == _LONGEST_LINE:
-                raise DataError(f"a line is longer than {_LONGEST_LINE:,} bytes", where=f"{path}:{number}")
+            if len(text) == _MAX_LINE_BYTES:
+                raise DataError(f"a line is longer than {_MAX_LINE_BYTES:,} bytes", where=f"{path}:{number}")
             if text.strip():
                 for key in self._keys(text, f"{path}:{number}"):
-                    self._places.add(key, AnswerPlace(file_number, offset))
+                    self._index.add(key, LinePosition(file_number, offset))
             offset += len(text)
 
-    def _check_twice(self) -> None:
-        """Raise DataError, with the position of the later line, if two lines answer the same."""
-        repeated = []
-        for places in self._places.colliding():
-            known: set[tuple[SampleKey, str]] = set()
-            for place in places:
-                keys = set(_answered(json.loads(self._read_line(place))))
-                repeated += [(place, key) for key in keys & known]
-                known |= keys
-        if repeated:
-            place, key = min(repeated)
-            file = self._files[place.file]
+    def _check_duplicates(self) -> None:
+        """Raise DataError, with the position of the later line, if two lines answer the same sample."""
+        duplicates = []
+        for positions in self._index.colliding():
+            earlier_keys: set[tuple[SampleKey, str]] = set()
+            for position in positions:
+                keys = set(_answered_keys(json.loads(self._read_line(position))))
+                duplicates += [(position, key) for key in keys & earlier_keys]
+                earlier_keys |= keys
+        if duplicates:
+            position, key = min(duplicates)
+            file = self._files[position.file]
             file.seek(0)
-            number = file.read(place.start).count(b"\n") + 1
+            number = file.read(position.start).count(b"\n") + 1
             raise DataError(
-                f"the sample {_named(*key)} is there twice",
-                where=f"{self._paths[place.file]}:{number}",
+                f"the sample {_sample_text(*key)} is there twice",
+                where=f"{self._paths[position.file]}:{number}",
                 fix="Keep one of the two lines.",
             )
 
     def _index_calls(self, file: BinaryIO, path: Path) -> None:
         """Index the answers of a ledger; the last readable one to a question counts."""
         offset, keys = 0, dict[str, bytes]()
-        for number, text in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
-            if len(text) == _LONGEST_LINE:
-                raise DataError(f"a line is longer than {_LONGEST_LINE:,} bytes", where=f"{path}:{number}")
+        for number, text in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 1):
+            if len(text) == _MAX_LINE_BYTES:
+                raise DataError(f"a line is longer than {_MAX_LINE_BYTES:,} bytes", where=f"{path}:{number}")
             try:
                 line = parse_json(text.decode("utf-8", "surrogatepass"))
                 if "unreadable" in line:
-                    self._ledger_places.pop(keys.get(line["key"], b""), None)
-                elif "reply" in line and line["asked"]["step"] != "generation":  # the samples have those
-                    keys[line["key"]] = _question(line["role"], line["messages"], line["draw"])
-                    self._ledger_places[keys[line["key"]]] = (file, offset)
+                    self._ledger_positions.pop(keys.get(line["key"], b""), None)
+                elif "reply" in line and line["asked"]["step"] != "generation":  # those are in the samples
+                    keys[line["key"]] = _question_digest(line["role"], line["messages"], line["draw"])
+                    self._ledger_positions[keys[line["key"]]] = (file, offset)
             except (ValueError, KeyError, TypeError, RecursionError) as error:
-                if text.endswith(b"\n"):  # else a kill left it torn
+                if text.endswith(b"\n"):  # otherwise the process was killed while it wrote the line
                     raise DataError(f"the line is not a recorded call ({error})", where=f"{path}:{number}") from error
             offset += len(text)
 
     def _keys(self, text: bytes, where: str) -> list[tuple[SampleKey, str]]:
-        """Return what a line answers: one role, or for a line of a run each role that was called."""
+        """Return the samples and roles that a line answers: one, or for a line of a run each role that was called."""
         try:
             try:
                 line = orjson.loads(text)
@@ -250,7 +251,7 @@ class Replay:
                 line = parse_json(text.decode("utf-8", "surrogatepass"))
             if type(line) is dict and type(line.get("doc_id", line.get("doc"))) is not str:
                 line = parse_json(text.decode("utf-8", "surrogatepass"))  # a large whole number may have lost digits
-            return _answered(line)
+            return _answered_keys(line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             raise DataError(
                 f"the line is not a recorded sample ({type(error).__name__}: {error})",
@@ -276,7 +277,7 @@ class Replay:
         items = [{"text": "", **item} if isinstance(item, dict) and item.get("tool_calls") else item for item in items]
         if not all(isinstance(item, dict) and isinstance(item.get("text"), str) for item in items):
             raise self._missing_answer(request, "an answer that is not a text")
-        reply = self._recorded({"completions": items, "usage": {}, "cost": 0.0}, request)
+        reply = self._read_reply({"completions": items, "usage": {}, "cost": 0.0}, request)
         return replace(reply, model=self._path.name)
 
     def _from_calls(self, calls: list[Mapping[str, Any]], request: GenerateRequest) -> Reply:
@@ -288,9 +289,9 @@ class Replay:
         recorded = role_calls[request.origin.call]
         if recorded.get("reply") is None:
             raise self._missing_answer(request, f"a call that failed ({recorded.get('error')})")
-        return self._recorded(recorded["reply"], request)
+        return self._read_reply(recorded["reply"], request)
 
-    def _recorded(self, data: Mapping[str, Any], request: GenerateRequest) -> Reply:
+    def _read_reply(self, data: Mapping[str, Any], request: GenerateRequest) -> Reply:
         try:
             reply = reply_from_json(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -301,14 +302,14 @@ class Replay:
 
     def _missing_answer(self, request: GenerateRequest, content: str) -> FatalModelError:
         return FatalModelError(
-            f"no recorded answer for {_named(request.origin.key, request.origin.role)}: the file has {content}",
+            f"no recorded answer for {_sample_text(request.origin.key, request.origin.role)}: the file has {content}",
             where=str(self._path),
             fix="Add the answer to the file, or run the samples that it has.",
         )
 
 
-def _answered(line: Any) -> list[tuple[SampleKey, str]]:
-    """Return (sample, role) of a line. Raises ValueError, KeyError, TypeError, AttributeError."""
+def _answered_keys(line: Any) -> list[tuple[SampleKey, str]]:
+    """Return the samples and roles that a line answers. Raises ValueError, KeyError, TypeError, AttributeError."""
     doc = line["doc_id"] if "doc_id" in line else line["doc"]
     if isinstance(doc, dict):
         raise TypeError("doc is not a name")
@@ -321,7 +322,7 @@ def _answered(line: Any) -> list[tuple[SampleKey, str]]:
     return [(key, str(line.get("role", "target")))]
 
 
-def _files(path: Path) -> list[Path]:
+def _answer_files(path: Path) -> list[Path]:
     """Return the file itself, or the samples of a run folder."""
     if not path.is_dir():
         return [path]
@@ -337,19 +338,19 @@ def _files(path: Path) -> list[Path]:
 
 
 def _draw(origin: Origin) -> int:
-    """Return which independent answer to a question is meant; the ledger puts it before the number of the attempt."""
+    """Return the number of the independent answer that is requested; in the identity the attempt follows it."""
     return int(origin.identity[-2]) if origin.identity is not None else 0
 
 
-def _question(role: str, messages: Any, draw: int) -> bytes:
+def _question_digest(role: str, messages: Any, draw: int) -> bytes:
     contents = [[message["role"], message.get("digest") or content_digest(message["content"])] for message in messages]
     text = json.dumps([role, contents, draw])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
-def _named(key: SampleKey, role: str) -> str:
-    place = f"task {key.task!r}, doc {key.doc!r}, condition {key.condition!r}, repeat {key.repeat}"
-    return place if role == "target" else f"{place}, role {role!r}"
+def _sample_text(key: SampleKey, role: str) -> str:
+    text = f"task {key.task!r}, doc {key.doc!r}, condition {key.condition!r}, repeat {key.repeat}"
+    return text if role == "target" else f"{text}, role {role!r}"
 
 
 def replay(model: str, options: ProviderOptions) -> Replay:

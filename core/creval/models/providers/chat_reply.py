@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.escape import storable
+from creval.escape import without_surrogates
 from creval.models.answers.finish_reasons import finish_reason
 from creval.models.answers.flags import (
     EXTRA_ANSWERS,
@@ -20,7 +20,7 @@ from creval.models.answers.flags import (
     STRANGE_PARTS,
     UNKNOWN_FINISH_REASON,
 )
-from creval.types.messages import Completion, GenerateRequest, Lost, Reply, TokenLogprob, Usage
+from creval.types.messages import Completion, GenerateRequest, LostUsage, Reply, TokenLogprob, Usage
 from creval.types.tools import ToolCall
 
 __all__ = ["Content", "MalformedReplyError", "paid_for", "read_reply"]
@@ -160,18 +160,18 @@ def read_reply(body: Any, latency: float, cost: float | None = None, request: Ge
         usage=_usage(body.get("usage")),
         cost=cost if reported is None else reported,
         latency=latency,
-        model=storable(model) if isinstance(model, str) else None,
-        served_by=storable(served) if isinstance(served, str) else None,
+        model=without_surrogates(model) if isinstance(model, str) else None,
+        served_by=without_surrogates(served) if isinstance(served, str) else None,
         flags=tuple(dict.fromkeys(flags)),
     )
 
 
-def paid_for(body: Any) -> Lost | None:
+def paid_for(body: Any) -> LostUsage | None:
     """Return the usage of an unusable reply, None if it reports nothing."""
     if not isinstance(body, dict):
         return None
     usage, cost = _usage(body.get("usage")), _reported_cost(body)
-    return Lost(1, usage, cost) if usage != Usage() or cost else None
+    return LostUsage(1, usage, cost) if usage != Usage() or cost else None
 
 
 def _reported_cost(body: dict[str, Any]) -> float | None:
@@ -209,7 +209,7 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
         raise MalformedReplyError(f"the content is a JSON {type(message['content']).__name__}, not a text")
     flags += [UNKNOWN_FINISH_REASON] if strange else []
     flags += [STRANGE_PARTS] if content.strange else []
-    text = storable("".join(content.texts))
+    text = without_surrogates("".join(content.texts))
     calls = _tool_calls(message)
     flags += [MALFORMED_ARGUMENTS] if any(call.values is None for call in calls) else []
     if finish == "stop" and not text.strip() and (message.get("tool_calls") or message.get("function_call")):
@@ -220,9 +220,9 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
     return Completion(
         text=text,
         finish_reason=finish,
-        reasoning=storable(reasoning) if reasoning else None,
+        reasoning=without_surrogates(reasoning) if reasoning else None,
         logprobs=_logprobs(choice.get("logprobs")) if logprobs else None,
-        refusal=storable(refusal) if refusal else None,
+        refusal=without_surrogates(refusal) if refusal else None,
         tool_calls=calls,
     )
 
@@ -244,7 +244,7 @@ def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
         arguments, listed_id = function.get("arguments"), entry.get("id")
         text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
         call_id = listed_id if isinstance(listed_id, str) and listed_id else f"call_{len(calls)}"
-        calls.append(ToolCall(storable(call_id), storable(name), storable(text)))
+        calls.append(ToolCall(without_surrogates(call_id), without_surrogates(name), without_surrogates(text)))
     return tuple(calls)
 
 
@@ -295,7 +295,7 @@ def _pair(item: Any) -> tuple[str, float] | None:
     value = _finite(item.get("logprob")) if isinstance(item, dict) else None
     if not isinstance(token, str) or value is None:
         return None
-    return storable(token), min(0.0, value)
+    return without_surrogates(token), min(0.0, value)
 
 
 def _finite(value: Any) -> float | None:

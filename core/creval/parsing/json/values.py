@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from creval.format import counted
-from creval.parsing.base import Extractor, not_text
+from creval.parsing.base import TextParser, not_text
 from creval.parsing.json.scan import Found, json_places
 from creval.parsing.refusal import refused, speaks_of_the_last
 from creval.types.components import Parsed
@@ -82,7 +82,7 @@ class _Ambiguous(Exception):
 
 
 @dataclass(frozen=True)
-class JsonArray(Extractor):
+class JsonArray(TextParser):
     """The JSON array in an answer.
 
     `items`: only arrays all of whose items are of this type count (`any`, `string`, `number`, `object`).
@@ -211,7 +211,7 @@ def _members(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 @dataclass(frozen=True)
-class JsonObject(Extractor):
+class JsonObject(TextParser):
     """The JSON object in an answer; the last one that has all `keys`, unless `choose` says `first`.
 
     `key` returns one value of it; a dot goes deeper (`answer.words`).

@@ -12,7 +12,7 @@ from typing import Any
 from creval.plugin import DataError
 from creval_create.builder.classes import Shared, collect_classes
 from creval_create.builder.stream import Edge, triples
-from creval_create.builder.targets import QueryCandidate, candidates, find_hops, settle
+from creval_create.builder.targets import QueryCandidate, candidates, choose_hops, find_hops
 from creval_create.builder.wording import Labels, template_wording
 
 __all__ = ["EXCLUDED", "HEAD_SHARED", "Plan", "build", "check_built"]
@@ -57,7 +57,7 @@ def build(plan: Plan, wording: Wording = template_wording) -> list[dict[str, Any
     found = {relation: candidates(classes[relation], plan.count, plan.seed) for relation in plan.relations}
     every = [one for each in found.values() for one in each]
     find_hops(plan.read, every, plan.excluded, plan.seed)
-    settle(plan.read, every)
+    choose_hops(plan.read, every)
     chosen = [one for each in found.values() for one in _distinct(each)[: plan.count]]
     return [_row(number, one, plan.labels, wording) for number, one in enumerate(chosen)]
 

@@ -9,7 +9,7 @@ from itertools import islice
 from creval_create.builder.classes import Class
 from creval_create.builder.stream import Edge, draw
 
-__all__ = ["QueryCandidate", "candidates", "find_hops", "settle"]
+__all__ = ["QueryCandidate", "candidates", "choose_hops", "find_hops"]
 
 Reading = Callable[[], Iterator[Edge]]
 _MOST_HOPS = 8
@@ -73,7 +73,7 @@ def find_hops(read: Reading, found: Sequence[QueryCandidate], excluded: Collecti
                 candidate.hops = sorted([*candidate.hops, place])[:_MOST_HOPS]
 
 
-def settle(read: Reading, found: Sequence[QueryCandidate]) -> None:
+def choose_hops(read: Reading, found: Sequence[QueryCandidate]) -> None:
     """Third pass: choose for each candidate the first hop that its start does not satisfy itself."""
     asked = {Edge(one.start, hop.relation, hop.tail) for one in found for _, hop in one.hops}
     satisfied = {edge for edge in read() if edge in asked}

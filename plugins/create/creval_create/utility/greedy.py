@@ -31,7 +31,7 @@ def greedy(qualities: Sequence[float], distances: np.ndarray) -> Ordered:
 def greedy_from(qualities: Sequence[float], distances: np.ndarray, start: int | None) -> Ordered:
     """Return the greedy order from a given first path."""
     worth = np.asarray(qualities, dtype=np.float64)
-    beside = distances * worth  # row i: the gain of each path next to only the i-th
+    pair_gains = distances * worth  # row i: the gain of each path next to only the i-th
     gains = worth.copy()
     order: list[int] = []
     added: list[float] = []
@@ -40,6 +40,6 @@ def greedy_from(qualities: Sequence[float], distances: np.ndarray, start: int | 
         order.append(best)
         added.append(float(gains[best]))
         # The gain is the quality times the least distance to those chosen; the first path has distance 1.
-        gains = beside[best] if step == 0 else np.minimum(gains, beside[best], out=gains)
+        gains = pair_gains[best] if step == 0 else np.minimum(gains, pair_gains[best], out=gains)
         gains[best] = -1.0  # chosen, so its row may be overwritten; all other gains are at least 0
     return Ordered(order, added)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from creval.plugin import Completion, TokenLogprob, Turn
 from creval_neocoder.programs.extraction import find_program
-from creval_neocoder.techniques.creativity import follows, new_beside
+from creval_neocoder.techniques.creativity import follows, new_share_at
 
 __all__ = ["EmptyProgram", "FollowingSolution", "GoldAnswer"]
 
@@ -48,7 +48,7 @@ class FollowingSolution(Player):
         lists = [row["techniques"] for row in rows]
         python = [at for at, row in enumerate(rows) if find_program(_fenced(row["source"])) is not None]
         following = [at for at in python if follows(lists[at], turn.doc["constraints"])]
-        best = max(following or python, key=lambda at: new_beside(lists, at), default=None)
+        best = max(following or python, key=lambda at: new_share_at(lists, at), default=None)
         return _fenced(rows[best]["source"]) if best is not None else "There is no solution in Python."
 
 

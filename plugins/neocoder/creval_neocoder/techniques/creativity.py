@@ -9,8 +9,8 @@ __all__ = [
     "human_convergent",
     "human_divergent",
     "human_neogauge",
-    "new_beside",
     "new_share",
+    "new_share_at",
     "union_of",
 ]
 
@@ -41,14 +41,14 @@ def human_convergent(solutions: Sequence[Collection[str]], constraints: Collecti
     return sum(follows(techniques, constraints) for techniques in solutions) / len(solutions)
 
 
-def new_beside(solutions: Sequence[Sequence[str]], at: int) -> float:
+def new_share_at(solutions: Sequence[Sequence[str]], at: int) -> float:
     """Return the share of the techniques of solution `at` that no other solution to the problem uses (L-hat, Eq. 6)."""
     return new_share(solutions[at], union_of([*solutions[:at], *solutions[at + 1 :]]))
 
 
 def human_divergent(solutions: Sequence[Sequence[str]]) -> float:
     """Return the mean share of techniques that no other solution to the problem uses (Eq. 6, one problem)."""
-    return sum(new_beside(solutions, at) for at in range(len(solutions))) / len(solutions)
+    return sum(new_share_at(solutions, at) for at in range(len(solutions))) / len(solutions)
 
 
 def human_neogauge(solutions: Sequence[Sequence[str]], constraints: Collection[str]) -> tuple[float, float]:
@@ -56,5 +56,5 @@ def human_neogauge(solutions: Sequence[Sequence[str]], constraints: Collection[s
 
     All of them are accepted, so one that follows the constraints scores its new share, and any other 0.
     """
-    values = [new_beside(solutions, at) * follows(names, constraints) for at, names in enumerate(solutions)]
+    values = [new_share_at(solutions, at) * follows(names, constraints) for at, names in enumerate(solutions)]
     return sum(values) / len(values), max(values)

@@ -67,15 +67,15 @@ def paint(view: View, status: Status, console: Console) -> Painting:
     head = _head(view, status)
     free = height - _height(console, head, width) - _FOOT
     book_width = width * 11 // 20
-    beside = _side(view, beside=True)
-    if console.is_terminal and width >= WIDE and _height(console, beside, width - book_width - 1) <= free:
+    right_side = _side(view, next_to_text=True)
+    if console.is_terminal and width >= WIDE and _height(console, right_side, width - book_width - 1) <= free:
         book, page = _book(view, status, console, (book_width, free - _FRAME))
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=book_width)
         grid.add_column()
-        grid.add_row(book, beside)
+        grid.add_row(book, right_side)
         return Painting(Group(head, grid, *_notice(status)), page, cramped=False)
-    side = _side(view, beside=False)
+    side = _side(view, next_to_text=False)
     needed = len(_text_lines(view, console, width))
     room = free - _FRAME - _height(console, side, width) if console.is_terminal else needed
     if room >= min(_LEAST, needed):
@@ -130,11 +130,11 @@ def _title(view: View, status: Status) -> RenderableType:
     return line
 
 
-def _side(view: View, beside: bool) -> RenderableType:
+def _side(view: View, next_to_text: bool) -> RenderableType:
     """The past steps and the choices: groups below each other next to the text, next to each other below it."""
     parts: list[RenderableType] = [*_past(view)] if view.past else []
     numbered = list(_numbered(view))
-    if beside or len(numbered) < 2:
+    if next_to_text or len(numbered) < 2:
         for group in numbered:
             parts += [group, Text()]
     else:

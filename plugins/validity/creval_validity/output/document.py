@@ -52,13 +52,13 @@ def _recomputed() -> str:
                 label(v.test),
                 label(v.benchmark),
                 str(v.n),
-                *(part for one in (v, s) for part in _beside(one)),
+                *(part for one in (v, s) for part in _comparison_cells(one)),
             ]
         )
     return _markdown(["test", "benchmark", "n", "r paper", "r here", "why", "r\\|g paper", "r\\|g here", "why"], rows)
 
 
-def _beside(one: Comparison) -> list[str]:
+def _comparison_cells(one: Comparison) -> list[str]:
     return [number(one.printed) + one.printed_stars, number(one.recomputed) + stars(one.p), one.cause]
 
 

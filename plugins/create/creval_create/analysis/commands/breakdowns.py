@@ -43,7 +43,7 @@ class CreateStrategies:
             for base, plain in tasks.items():
                 for strategy in _STRATEGIES:
                     if f"{base}_{strategy}" in tasks:
-                        rows.append((model, base, strategy, *_beside(plain, tasks[f"{base}_{strategy}"], rules)))
+                        rows.append((model, base, strategy, *_comparison(plain, tasks[f"{base}_{strategy}"], rules)))
         if not rows:
             raise DataError(
                 "the runs contain no strategy in addition to its base prompt",
@@ -82,7 +82,7 @@ def _bars(rows: Sequence[Sequence[Any]]) -> Drawing:
     return draw
 
 
-def _beside(plain: Sequence[JudgedSet], other: Sequence[JudgedSet], rules: Rules) -> Sequence[Any]:
+def _comparison(plain: Sequence[JudgedSet], other: Sequence[JudgedSet], rules: Rules) -> Sequence[Any]:
     worths = [by_query([(one.doc, one.worth(rules, MAIN_PATIENCE)) for one in sets]) for sets in (plain, other)]
     shared = worths[0].keys() & worths[1].keys()
     found = paired(*worths)
