@@ -56,11 +56,11 @@ def main() -> None:
 
 def page() -> str:
     """Return the page as Markdown."""
-    homes = _module_names()
+    modules = _module_names()
     parts = [HEAD]
-    left = dict(homes)
+    left = dict(modules)
     for title, prefixes in GROUPS.items():
-        names = [name for name, home in homes.items() if home.startswith(prefixes)]
+        names = [name for name, home in modules.items() if home.startswith(prefixes)]
         parts += [f"\n## {title}\n", *(_entry(name, left.pop(name)) for name in names)]
     if left:
         raise SystemExit(f"no group for {', '.join(left)}: add their modules to GROUPS")
@@ -80,17 +80,17 @@ def _module(package: str, file: Path) -> Iterator[str]:
     module = f"{package}.{file.stem}"
     yield f"\n## `{module}`\n{_prose(about)}"
     promised = importlib.import_module(module).__all__
-    homes = {name: home for name, home in _imported(tree.body).items() if name in promised}
+    modules = {name: home for name, home in _imported(tree.body).items() if name in promised}
     for name in promised:
-        homes.setdefault(name, module)
-    for name, home in homes.items():
+        modules.setdefault(name, module)
+    for name, home in modules.items():
         yield _entry(name, home)
 
 
 def _module_names() -> dict[str, str]:
     """Return the home module of each name, in the order of modules and names."""
-    homes = _imported(ast.parse((FACE / LIST).read_text(encoding="utf-8")).body)
-    return {name: home for name, home in homes.items() if home != "creval.plugin"}  # `params` has its own section
+    modules = _imported(ast.parse((FACE / LIST).read_text(encoding="utf-8")).body)
+    return {name: home for name, home in modules.items() if home != "creval.plugin"}  # `params` has its own section
 
 
 def _imported(body: Sequence[ast.stmt]) -> dict[str, str]:

@@ -17,7 +17,9 @@ from creval.types.messages import GenerateRequest
 __all__ = ["BOUGHT", "OWED", "BatchCounts", "BatchedProvider", "Batching", "open_batching"]
 
 BOUGHT: Literal["bought"] = "bought"
+"""The state of a request whose answer an earlier attempt of the run received and paid for."""
 OWED: Literal["owed"] = "owed"
+"""The state of a request that is pending in a batch of an earlier attempt, and will have to be paid for."""
 _NAME = "batches"
 
 
@@ -32,8 +34,8 @@ class BatchCounts(NamedTuple):
 class BatchedProvider(Provider, Protocol):
     """A provider whose calls wait until a batch is sent, and return when its answers arrive."""
 
-    def standing(self, request: GenerateRequest) -> Literal["bought", "owed"] | None:
-        """Whether an earlier attempt at the run has an answer (`bought`) or sent the request (`owed`)."""
+    def earlier_state(self, request: GenerateRequest) -> Literal["bought", "owed"] | None:
+        """Return BOUGHT or OWED for a request that an earlier attempt of the run sent in a batch, else None."""
 
 
 class Batching(Protocol):

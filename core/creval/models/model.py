@@ -204,11 +204,11 @@ class Model:
     async def _call(self, request: GenerateRequest) -> Reply:
         """Make one call with its tries, within the budget."""
         budget, batches = self._parts.budget, self._parts.batches
-        standing = batches.standing(request) if batches is not None else None
-        if standing == BOUGHT:
+        earlier = batches.earlier_state(request) if batches is not None else None
+        if earlier == BOUGHT:
             self._tally.cached += 1
             return await self._tries(request)
-        ticket = await budget.admit(lambda: self._set_aside(request), owed=standing == OWED)
+        ticket = await budget.admit(lambda: self._set_aside(request), owed=earlier == OWED)
         try:
             reply = await self._tries(request)
         except ModelError:

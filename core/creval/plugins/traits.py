@@ -1,8 +1,8 @@
 """The traits that a component declares when it is registered, and their check at the start.
 
 The traits of a kind are the fields of its class below, with their defaults; `Registry.add` takes them as arguments.
-Each may be a function of the YAML parameters instead of a value. No component is imported: wrong traits are found
-without.
+Each may be a function of the YAML parameters instead of a value. Wrong traits are found without
+importing any component.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ TRAITS: Mapping[str, type[Traits]] = {
     "protocol": ProtocolTraits,
     "provider": RegisteredProviderTraits,
 }
-_WORDS = {"reads": ("json", "prose"), "gives": VALUES, "unit": ("sample", "doc"), "takes": VALUES}
-_LOWEST = {"batch_size": 1, "minimum_repeats": 1, "n": 1}
+_ALLOWED_VALUES = {"reads": ("json", "prose"), "gives": VALUES, "unit": ("sample", "doc"), "takes": VALUES}
+_MINIMUMS = {"batch_size": 1, "minimum_repeats": 1, "n": 1}
 
 
 def read_traits(kind: str, traits: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
@@ -146,20 +146,20 @@ def trait_fault(kind: str, traits: Mapping[str, Any], roles: Sequence[str] = ())
 
 
 def _value_fault(name: str, value: object) -> str | None:
-    if name in _LOWEST:
-        return None if type(value) is int and value >= _LOWEST[name] else f"a whole number from {_LOWEST[name]}"
+    if name in _MINIMUMS:
+        return None if type(value) is int and value >= _MINIMUMS[name] else f"a whole number from {_MINIMUMS[name]}"
     if name == "raters":
-        sound = value is None or (isinstance(value, Raters) and len(value.scores) > 1 and value.level in _LEVELS)
-        return None if sound else f"Raters of two scores or more, at one of the levels {', '.join(_LEVELS)}"
+        valid = value is None or (isinstance(value, Raters) and len(value.scores) > 1 and value.level in _LEVELS)
+        return None if valid else f"Raters of two scores or more, at one of the levels {', '.join(_LEVELS)}"
     if name == "people":
-        sound = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
-        return None if sound else "a tuple of names of scores"
-    words = _WORDS.get(name)
+        valid = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+        return None if valid else "a tuple of names of scores"
+    words = _ALLOWED_VALUES.get(name)
     if words is None:
         return None if isinstance(value, bool) else "True or False"
     if name == "takes":
-        sound = isinstance(value, tuple) and value != () and set(value) <= set(words)
-        return None if sound else f"a tuple of {', '.join(words)}"
+        valid = isinstance(value, tuple) and value != () and set(value) <= set(words)
+        return None if valid else f"a tuple of {', '.join(words)}"
     if value in words:
         return None
     close = nearest(str(value), words, 1)

@@ -83,8 +83,8 @@ class Context(Protocol):
         messages.
 
         The same question (model, settings, messages) is paid for once per run and its answer is reused, also when the
-        run is resumed or scored again. Another `draw` gets an independent answer. With `apart=True` another role gets
-        one too, even if the same model plays both.
+        run is resumed or scored again. Another `draw` gets an independent answer. With `apart=True` the role
+        gets an answer of its own, even if the same model plays another role.
         Raises ModelError if the call fails, UsageError if no model plays the role.
         """
 
@@ -334,10 +334,10 @@ class Provider(Protocol):
     An attribute `traits` (`ProviderTraits`) says how the core treats this model: whether calls cost something, whether
     answers are worth caching. An attribute `secrets` holds texts (keys) that are masked in everything that is stored.
 
-    A provider may have three more methods, without parameters. A dry run calls `check`, which raises a UsageError for
-    anything a first call needs that is missing and that creating the provider does not reveal. `prepare` is called
-    shortly before the first call; it does slow work that a run without calls need not wait for. `rest` is called when
-    no further call is expected; it releases what can be made again. A call may still come without `prepare` or after
+    A provider may have three more methods, without parameters. A dry run calls `check`, which raises a UsageError if
+    something that the first call needs is missing and the creation of the provider does not report it. `prepare` is
+    called shortly before the first call, for slow work that a run without calls does not need. `rest` is called when no
+    further call is expected; it releases what can be created again. A call may still come without `prepare` or after
     `rest`.
     """
 
@@ -405,7 +405,7 @@ class Entailment(Protocol):
     """Kind `entailment`: probabilities (entailment, neutral, contradiction), shape (n, 3), rows sum to 1.
 
     `predict` may be a coroutine function, for a resource that asks a model. An attribute `classes` = 2 says that it
-    only tells entailment from everything else, which is reported as neutral; a rule that needs contradictions refuses
+    separates only entailment from the rest, which is reported as neutral; a rule that needs contradictions refuses
     it. An attribute `cheap = True` says that its results need not be cached on disk. If it asks a role, a method
     `bound(asker, task)` returns the resource that asks the model on behalf of a task.
     """

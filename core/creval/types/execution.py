@@ -1,4 +1,4 @@
-"""The interface of executors, which carry out the samples of a run, and the context they are given."""
+"""The interface of executors, which make the samples of a run, and of the context that the run gives them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ExecutionContext(Protocol):
 
 
 class Executor(Protocol):
-    """Carries out the samples of a run. A component of kind `executor` is a factory: `(address, options) -> Executor`.
+    """Makes the samples of a run. A component of kind `executor` is a factory: `(address, options) -> Executor`.
 
     `address` is what follows the name (`ray://HOST:PORT`; None if nothing does), `options` are those of
     `--executor-option`. The engine does the rest: it decides which samples there are and when too many have failed,

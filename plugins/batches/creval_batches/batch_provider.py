@@ -45,7 +45,7 @@ class BatchProvider:
         self._refusals = 0
         scheduler.join(self)
 
-    def standing(self, request: GenerateRequest) -> Literal["bought", "owed"] | None:
+    def earlier_state(self, request: GenerateRequest) -> Literal["bought", "owed"] | None:
         """Whether a request has been answered (`bought`) or sent (`owed`) in an earlier attempt at the run."""
         if not self._scheduler.journal.holds:
             return None
