@@ -141,7 +141,7 @@ def load_result(folder: str | Path) -> RunResult:
     check_format_version(data, file)
     if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
         raise RunError("is not a results file", where=str(file), fix=rescore_fix)
-    place = misshapen("results", data)
-    if place is not None:
-        raise RunError(f"is not a results file: see {place}", where=str(file), fix=rescore_fix)
+    position = misshapen("results", data)
+    if position is not None:
+        raise RunError(f"is not a results file: see {position}", where=str(file), fix=rescore_fix)
     return RunResult(Path(folder), data)

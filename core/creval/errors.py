@@ -66,11 +66,11 @@ def nearest(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
 
     names = list(dict.fromkeys(known))
     tails = {name.rsplit("/", 1)[-1]: name for name in names}
-    found = difflib.get_close_matches(word, names, n=limit, cutoff=0.6)
-    found += [tails[tail] for tail in difflib.get_close_matches(word.rsplit("/", 1)[-1], list(tails), limit, 0.6)]
-    if not found and 1 < len(word) <= 3:  # too short for the ratio: f1 for f2
-        found = [name for name in names if len(name) == len(word) and sum(map(str.__ne__, name, word)) == 1]
-    return tuple(dict.fromkeys(found))[:limit]
+    matches = difflib.get_close_matches(word, names, n=limit, cutoff=0.6)
+    matches += [tails[tail] for tail in difflib.get_close_matches(word.rsplit("/", 1)[-1], list(tails), limit, 0.6)]
+    if not matches and 1 < len(word) <= 3:  # too short for the ratio: f1 for f2
+        matches = [name for name in names if len(name) == len(word) and sum(map(str.__ne__, name, word)) == 1]
+    return tuple(dict.fromkeys(matches))[:limit]
 
 
 class CrevalError(Exception):
@@ -143,10 +143,10 @@ class Problem(NamedTuple):
     fix: str | None = None
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        position = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         key = f" [{self.path}]" if self.path else ""
         fix = f" {self.fix}" if self.fix else ""
-        return f"{place}:{key} {self.message}.{fix}" if place else f"{key} {self.message}.{fix}".strip()
+        return f"{position}:{key} {self.message}.{fix}" if position else f"{key} {self.message}.{fix}".strip()
 
 
 class TaskError(CrevalError):

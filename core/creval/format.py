@@ -39,10 +39,10 @@ def there_are(number: int, things: str) -> str:
 def _singular(things: str) -> str:
     """Return a phrase with its first plural in the singular: `JSON value` for `JSON values`."""
     words = things.split(" ")
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         for plural, single in (("ies", "y"), ("tches", "tch"), ("xes", "x"), ("s", "")):
             if word.endswith(plural):
-                return " ".join([*words[:place], word.removesuffix(plural) + single, *words[place + 1 :]])
+                return " ".join([*words[:index], word.removesuffix(plural) + single, *words[index + 1 :]])
     return things
 
 

@@ -357,8 +357,8 @@ def last_numeral(text: str, comma: bool = False) -> Numeral | None:
     """
     plain = plain_form(text)
     chunks = deque((match.span() for match in _CHUNK.finditer(plain)), _MAX_CHUNKS)
-    found = (_free_standing(plain, start, end, comma) for start, end in reversed(chunks))
-    return next((numeral for numeral in found if numeral is not None), None)
+    candidates = (_free_standing(plain, start, end, comma) for start, end in reversed(chunks))
+    return next((numeral for numeral in candidates if numeral is not None), None)
 
 
 def numerals(text: str) -> Iterator[Numeral]:
@@ -366,11 +366,11 @@ def numerals(text: str) -> Iterator[Numeral]:
     plain = plain_form(text)
     for match in islice(_CHUNK.finditer(plain), _MAX_CHUNKS):
         try:
-            found = _free_standing(plain, match.start(), match.end(), False)
+            numeral = _free_standing(plain, match.start(), match.end(), False)
         except ValueError:
             continue
-        if found is not None:
-            yield found
+        if numeral is not None:
+            yield numeral
 
 
 def _free_standing(text: str, start: int, end: int, comma: bool) -> Numeral | None:

@@ -86,7 +86,7 @@ def _parent(path: Path, create: bool = False) -> Iterator[tuple[int, str]]:
         root.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(root, _FOLDER_FLAGS)
     try:
-        for place, part in enumerate(parts[:-1], 1):
+        for depth, part in enumerate(parts[:-1], 1):
             if create:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(part, dir_fd=descriptor)
@@ -95,7 +95,7 @@ def _parent(path: Path, create: bool = False) -> Iterator[tuple[int, str]]:
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENOTDIR):
                     raise
-                raise _unsafe_file("is a link, or no folder", root.joinpath(*parts[:place])) from error
+                raise _unsafe_file("is a link, or no folder", root.joinpath(*parts[:depth])) from error
             os.close(descriptor)
             descriptor = inner
         yield descriptor, parts[-1]

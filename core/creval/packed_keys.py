@@ -33,8 +33,8 @@ class PackedHashes:
         slots, mask = self._slots, self._mask
         number = number or 1  # 0 marks a free slot
         slot = number & mask
-        while found := slots[slot]:
-            if found == number:
+        while stored := slots[slot]:
+            if stored == number:
                 return False
             slot = (slot + 1) & mask
         slots[slot] = number
@@ -47,8 +47,8 @@ class PackedHashes:
         slots, mask = self._slots, self._mask
         number = number or 1
         slot = number & mask
-        while found := slots[slot]:
-            if found == number:
+        while stored := slots[slot]:
+            if stored == number:
                 return True
             slot = (slot + 1) & mask
         return False

@@ -40,10 +40,10 @@ class State:
 
     def key(self, make: bool) -> bytes | None:
         """Return the key of this installation, or None; with `make` a missing key is created."""
-        found = self._read_file("key")
-        if found is None and make and self._write("key", secrets.token_bytes(_KEY_BYTES)):
-            found = self._read_file("key")  # another process may have been first
-        return found if found is not None and len(found) == _KEY_BYTES else None
+        key = self._read_file("key")
+        if key is None and make and self._write("key", secrets.token_bytes(_KEY_BYTES)):
+            key = self._read_file("key")  # another process may have been first
+        return key if key is not None and len(key) == _KEY_BYTES else None
 
     def knows(self, digest: str) -> bool:
         """Whether this digest was trusted."""

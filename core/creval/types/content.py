@@ -135,8 +135,8 @@ class Media(dict[str, Any]):
     @property
     def digest(self) -> str:
         """The sha256 (hex) of the bytes, or of the address."""
-        found = self.get("sha256")
-        return str(found) if found else hashlib.sha256(str(self["url"]).encode()).hexdigest()
+        digest = self.get("sha256")
+        return str(digest) if digest else hashlib.sha256(str(self["url"]).encode()).hexdigest()
 
     def part(self, kind: PartKind) -> MediaPart:
         """Return it as a part of a message.
@@ -170,18 +170,18 @@ class Media(dict[str, Any]):
         return hash(self.digest)
 
 
-def media_in(value: Any, found: dict[str, Media] | None = None) -> dict[str, Media]:
-    """Return the media within a value of a doc, by digest."""
-    found = {} if found is None else found
+def media_in(value: Any, by_digest: dict[str, Media] | None = None) -> dict[str, Media]:
+    """Return the media within a value of a doc, by digest; with `by_digest`, add them to it."""
+    by_digest = {} if by_digest is None else by_digest
     if isinstance(value, Media):
-        found[value.digest] = value
+        by_digest[value.digest] = value
     elif isinstance(value, Mapping):
         for member in value.values():
-            media_in(member, found)
+            media_in(member, by_digest)
     elif isinstance(value, list | tuple):
         for member in value:
-            media_in(member, found)
-    return found
+            media_in(member, by_digest)
+    return by_digest
 
 
 def media_type_of(data: bytes, name: str = "") -> str:

@@ -153,5 +153,5 @@ class ScoreRecord:
         """
         if name in self.missing:
             return self.missing[name].status
-        own = bool(self.missing) or self.status is Status.ERRORED
-        return Status.SCORED if own and name in self.scores else self.status
+        keeps_scores = bool(self.missing) or self.status is Status.ERRORED
+        return Status.SCORED if keeps_scores and name in self.scores else self.status
