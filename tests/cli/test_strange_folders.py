@@ -39,7 +39,7 @@ KEPT = (
     "report.html",
 )
 FOLDERS = ("samples", "scores", "calls", "checkpoints", "tasks")
-PATIENCE = 20
+PATIENCE = 60
 SECRET = b'{"private": "of the user"}\n'
 
 

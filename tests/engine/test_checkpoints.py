@@ -111,6 +111,7 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(make_task, server, 
     with pytest.raises(KeyboardInterrupt):
         creval.run([task], MODEL, options(base_url=server.url, output=folder), observer=Stop(**stop))
     made = len(list(read_lines(folder / "samples" / "parrot.jsonl")))
+    server.catch_up()
     (folder, bare), asked = copies(folder), len(server.requests)
     read.clear()
     resume(folder)

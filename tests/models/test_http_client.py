@@ -139,13 +139,13 @@ def test_each_limit_of_time_is_named() -> None:
 def test_a_large_answer_takes_its_time_as_long_as_something_comes() -> None:
     def slow(connection: socket.socket) -> None:
         connection.recv(65_536)
-        connection.sendall(OK + b"Content-Length: 6\r\n\r\n")
-        for letter in b"abcdef":
-            threading.Event().wait(0.1)
+        connection.sendall(OK + b"Content-Length: 24\r\n\r\n")
+        for letter in b"abcdef" * 4:
+            threading.Event().wait(0.05)
             connection.sendall(bytes([letter]))
 
     with serving(slow) as url:
-        assert send(url, seconds=0.4, large=True).body == b"abcdef"
+        assert send(url, seconds=1.0, large=True).body == b"abcdef" * 4
         with pytest.raises(RetryableModelError, match=r"no answer within 0\.4 s"):
             send(url, seconds=0.4)
 

@@ -207,7 +207,7 @@ def _session(leader: int) -> list[int]:
     return found
 
 
-def _wait(done: Callable[[], bool], seconds: float = 60.0) -> None:
+def _wait(done: Callable[[], bool], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, "it did not come to pass"

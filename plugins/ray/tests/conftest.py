@@ -46,9 +46,17 @@ class Raylets:
         """The cluster as --executor takes it."""
         return f"ray://{self._cluster.address}"
 
-    def add(self, **resources: Any) -> Any:
-        """Add a machine."""
-        return self._cluster.add_node(object_store_memory=80_000_000, include_log_monitor=False, **resources)
+    def add(self, wait: bool = True, **resources: Any) -> Any:
+        """Add a machine, and wait until it is there."""
+        given = {"object_store_memory": 80_000_000, "include_log_monitor": False, **resources}
+        node = self._cluster.add_node(wait=False, **given)
+        if wait:
+            self.wait()
+        return node
+
+    def wait(self) -> None:
+        """Wait until all machines are there; Ray itself waits for half a minute, which a busy machine may exceed."""
+        self._cluster.wait_for_nodes(timeout=120)
 
     def lose(self, node: Any) -> None:
         """Let a machine be gone from one moment to the next."""
@@ -75,7 +83,7 @@ def raylets() -> Iterator[Raylets]:
     found = Raylets(cluster, folder)
     for _ in range(2):
         found.add(num_cpus=2, wait=False)
-    cluster.wait_for_nodes()
+    found.wait()
     yield found
     cluster.shutdown()
     shutil.rmtree(folder, ignore_errors=True)
