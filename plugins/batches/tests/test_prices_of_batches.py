@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -150,7 +151,7 @@ def test_litellm_sends_batches_too(vendor: str, path: str, notes: Path, monkeypa
         server.seen = steps.append
 
         async def work() -> list[object]:
-            batching = BatchScheduler(polling=FAST)
+            batching = BatchScheduler(polling=replace(FAST, quiet=0.2))  # litellm is loaded in a thread, call by call
             batching.open_journal(notes)
             options = ModelOptions(base_url=server.url.removesuffix("/v1") + path)
             model = open_model(f"litellm/{vendor}/gpt-4o-mini", registry, options, batching)
