@@ -108,10 +108,10 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(make_task, server, 
     task = make_task(docs=60)
     whole = creval.run([task], MODEL, options(base_url=server.url, output=tmp_path / "whole"))
     folder = tmp_path / "stopped"
+    given = options(base_url=server.url, output=folder, concurrency=1)  # nothing is in flight when it stops
     with pytest.raises(KeyboardInterrupt):
-        creval.run([task], MODEL, options(base_url=server.url, output=folder), observer=Stop(**stop))
+        creval.run([task], MODEL, given, observer=Stop(**stop))
     made = len(list(read_lines(folder / "samples" / "parrot.jsonl")))
-    server.catch_up()
     (folder, bare), asked = copies(folder), len(server.requests)
     read.clear()
     resume(folder)

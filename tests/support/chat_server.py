@@ -16,7 +16,6 @@ import asyncio
 import hashlib
 import json
 import threading
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -239,12 +238,6 @@ class ChatServer:
         """Wait until so many requests have come."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.requests) >= count, 120), "the requests did not come"
-
-    def catch_up(self) -> None:
-        """Wait until what was sent so far is read: `requests` lacks what a run sent just before its end."""
-        for _ in range(2):
-            with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/stats", timeout=60) as answer:
-                answer.read()
 
     @property
     def connection_count(self) -> int:
