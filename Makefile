@@ -40,7 +40,7 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/embedded-weights.txt
 	@$(PYTHON) -c 'import sys; sys.exit("creval needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "the Python module venv is missing. On Debian: apt-get install python3-venv"; exit 2; }
-	@echo "installing into $(VENV): about 1.7 GB; takes some minutes, pip says nothing meanwhile"
+	@echo "installing into $(VENV): about 2.2 GB; takes a few minutes, during which pip prints nothing"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --upgrade pip $(BUILD_TOOLS)
 	$(call pip_install,-e '.[test$(comma)lint$(comma)docs$(comma)parquet]' $(EDITABLE))
@@ -50,7 +50,7 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 
 # For the tests alone: the demo works without torch, and a user may choose another build of it.
 $(TORCH): $(INSTALLED) requirements/torch.txt $(wildcard plugins/*/pyproject.toml)
-	@echo "installing torch and the libraries on top of it, for the tests: about 1 GB more"
+	@echo "installing torch and the libraries on top of it, for the tests: about 1.5 GB more"
 	$(PIP) -r requirements/torch.txt
 	$(call pip_install,$(TESTED))
 	@touch $@
@@ -60,7 +60,7 @@ DEMO := --tasks drat,kumo_easy --resource embedding=embedded/minilm --offline --
 demo: $(INSTALLED)
 	@echo "First two baselines on the same questions: chance (floor) and the best known answers (ceiling)."
 	@for one in floor ceiling; do $(BIN)/creval $(DEMO) --model baseline/$$one >$(VENV)/demo.log 2>&1 || { cat $(VENV)/demo.log; exit 2; }; done
-	@echo "Now a real model of 135 million parameters. Expect it near the floor: most of its answers cannot be read."
+	@echo "Now a real model of 135 million parameters. Expect it at or below the floor: most of its answers cannot be read."
 	$(BIN)/creval --tasks drat,kumo_easy --model embedded/smollm2 --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
 
 # The validator of Every Eval Ever wants Python 3.12 or later, in an environment of its own; where there is none its test is skipped.
