@@ -60,17 +60,26 @@ def nearest(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Return up to `limit` names of `known` that look like `word`, best first; empty if none is similar.
 
     A qualified name (`plugin/task`) also matches on its last part, so that a right word in the wrong
-    namespace is found.
+    namespace is found. A name that differs only in case is the best, and the only one.
     """
+    names = list(dict.fromkeys(known))
+    same = [name for name in names if name.casefold() == word.casefold()]
+    if same and word not in same:
+        return tuple(same[:limit])
+    lower = {name.casefold(): name for name in names}
+    matches = _similar(word, names, limit) or [lower[name] for name in _similar(word.casefold(), list(lower), limit)]
+    return tuple(dict.fromkeys(matches))[:limit]
+
+
+def _similar(word: str, names: Sequence[str], limit: int) -> list[str]:
     import difflib
 
-    names = list(dict.fromkeys(known))
     tails = {name.rsplit("/", 1)[-1]: name for name in names}
     matches = difflib.get_close_matches(word, names, n=limit, cutoff=0.6)
     matches += [tails[tail] for tail in difflib.get_close_matches(word.rsplit("/", 1)[-1], list(tails), limit, 0.6)]
     if not matches and 1 < len(word) <= 3:  # too short for the ratio: f1 for f2
         matches = [name for name in names if len(name) == len(word) and sum(map(str.__ne__, name, word)) == 1]
-    return tuple(dict.fromkeys(matches))[:limit]
+    return matches
 
 
 class CrevalError(Exception):

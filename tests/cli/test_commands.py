@@ -15,6 +15,7 @@ from support.chat_server import ChatServer, HttpError
 from support.commands import creval, start, write_spelling
 
 from creval.cli.lazy_group import import_command
+from creval.cli.main import invoke
 from creval.cli.root import cli
 from creval.plugins.loader import load_plugins
 
@@ -120,9 +121,10 @@ def test_show_resolved_tells_where_a_value_came_from(folder: Path) -> None:
     assert "_game.yaml:" in shown.stdout
 
 
-def test_a_word_that_no_task_matches_is_reported_with_the_nearest(folder: Path) -> None:
-    said = creval(folder, "ls", "asociation").stdout
-    assert "No task matches 'asociation'. Did you mean 'association' or 'paper_association'?" in said
+def test_a_word_that_no_task_matches_is_reported_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    near = "Did you mean 'association' or 'paper_association'?"
+    assert invoke(["ls", "asociation"]) == 0
+    assert capsys.readouterr().out == f"No task matches 'asociation'. {near} All tasks: creval ls --all\n"
 
 
 def test_playing_without_a_terminal_says_what_is_missing(folder: Path) -> None:

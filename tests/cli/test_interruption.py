@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ from typing import Any
 import pytest
 from support.chat_server import ChatServer
 from support.commands import creval, program, start, write_spelling
+
+from creval.cli import signals
 
 pytestmark = pytest.mark.kills
 
@@ -105,6 +109,29 @@ def test_a_hangup_that_is_ignored_stays_ignored(folder: Path, server: ChatServer
     server.release()
     said = process.communicate(timeout=120)[1]
     assert (process.returncode, "interrupted" in said) == (0, False)
+
+
+@pytest.mark.parametrize("soon", [True, False])
+def test_an_end_that_takes_a_while_is_announced_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], soon: bool
+) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(signals, "_SILENCE", 0.05)
+    monkeypatch.setattr(signals, "_PATIENCE", 0.06)
+    monkeypatch.setattr(signals, "_end_now", lambda _: ended.set())
+    monkeypatch.setattr(gc, "disable", lambda: None)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        with signals.listening():
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+            assert soon or ended.wait(10)
+        assert ended.wait(10)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    line = "Stopping: waiting up to 0.06 s for work in flight. Ctrl-C again: 1 s.\n"
+    assert capsys.readouterr().err == ("" if soon else line)
 
 
 _INTERRUPTED_IMPORT = """

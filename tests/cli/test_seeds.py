@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from support.commands import creval, write_spelling
 
+from creval.cli.main import invoke
 from creval.cli.root import cli
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
@@ -47,6 +48,21 @@ def test_a_seed_that_is_too_great_for_what_draws_by_it_is_a_message() -> None:
     done = CliRunner().invoke(SEEDED["analyse kumo-graph"], ["--seed", str(2**32)])
     assert done.exit_code == 2
     assert "4294967296 is not in the range" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--seed", "'x' is not a whole number of at least 0."),
+        ("--batch-size", "'x' is not a whole number from 1 to 50000."),
+        ("--max-cost", "'x' is not a number."),
+    ],
+)
+def test_a_text_that_is_no_number_is_answered_with_those_that_are(
+    capsys: pytest.CaptureFixture[str], option: str, said: str
+) -> None:
+    assert invoke(["--tasks", "rat", "--model", "baseline/floor", option, "x"]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_run_and_its_file(tmp_path: Path) -> None:

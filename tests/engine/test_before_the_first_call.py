@@ -11,6 +11,7 @@ import creval
 from creval.data.data_options import DataOptions
 from creval.engine.roles.role_models import RoleModels
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
+from creval.models.model import Model
 from creval.models.model_options import ModelOptions
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
@@ -68,7 +69,7 @@ def test_a_grid_without_end(make_task, server, options):
     ("changes", "match"),
     [
         ({"limit": "some"}, "is not a limit"),
-        ({"limit": 0}, "is not a limit"),
+        ({"limit": 0}, r"is not a limit\n.*of at least 1, "),
         ({"limit": "9" * 5000}, "is not a limit"),
         ({"timeout": 0}, "is not a valid timeout"),
         ({"timeout": float("nan")}, "is not a valid timeout"),
@@ -129,6 +130,33 @@ def test_a_role_s_model_is_named_by_the_role():
         with pytest.raises(UsageError, match="names no provider") as caught:
             models.get(role, default)
         assert caught.value.where == where
+
+
+def test_a_model_that_the_task_chose_is_named_with_its_role_and_how_to_choose_another(monkeypatch):
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    models = RoleModels({"target": "baseline/floor"}, load_plugins().registry, ModelOptions())
+    with pytest.raises(MissingPartError) as caught:
+        models.get("judge", "openrouter/a/b")
+    assert str(caught.value).splitlines() == [
+        "roles: judge: the model 'openrouter/a/b' needs a key, "
+        "and the environment variable OPENROUTER_API_KEY is not set",
+        "Set it and run again:  export OPENROUTER_API_KEY=<your key>",
+        "The task chose openrouter/a/b for the role 'judge'. For another: --role judge=<provider>/<model>",
+    ]
+    with pytest.raises(MissingPartError, match=r"<your key>$") as caught:
+        RoleModels({"judge": "openrouter/a/b"}, load_plugins().registry, ModelOptions()).get("judge", "loud/own")
+    assert caught.value.where is None
+
+
+def test_the_folder_of_a_run_is_no_file(make_task, server, options, tmp_path):
+    (tmp_path / "README.md").write_text("x", "utf-8")
+    for place in ("README.md", "README.md/run"):
+        with pytest.raises(RunError) as caught:
+            creval.run([make_task()], MODEL, options(base_url=server.url, output=tmp_path / place))
+        assert str(caught.value).splitlines() == [
+            f"{tmp_path / 'README.md'}: is a file, and a run needs a folder",
+            "Name a new folder, e.g. runs/first, then try again.",
+        ]
 
 
 def test_unknown_task_and_model(make_task, server, options):
@@ -231,6 +259,16 @@ def with_scorer(make_task, tmp_path, scorer, extra=""):
 def test_a_resource_that_is_not_installed(make_task, server, options, tmp_path):
     task = with_scorer(make_task, tmp_path, "near", "resources: {embedding: absent/x}\n")
     refuse(server, options, [task], MissingPartError, "the weights are absent")
+
+
+@pytest.mark.usefixtures("needy")
+def test_a_missing_key_is_reported_before_a_resource_is_opened(make_task, server, options, tmp_path, monkeypatch):
+    def refused(model):
+        raise MissingPartError("a key is missing")
+
+    monkeypatch.setattr(Model, "check", refused)
+    task = with_scorer(make_task, tmp_path, "near", "resources: {embedding: absent/x}\n")
+    refuse(server, options, [task], MissingPartError, "a key is missing")
 
 
 @pytest.mark.usefixtures("needy")

@@ -128,8 +128,9 @@ def test_an_interrupted_run_stays_without_a_sample(make_task, server: ChatServer
         on_sample = on_scored = on_finish = lambda self, *given: None
 
     folder = options().output
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stopped:
         creval.run([make_task()], MODEL, options(base_url=server.url), Stop())
+    assert stopped.value.__notes__ == [f"No sample is finished yet. Resume with: creval resume {folder}"]
     assert not any(file.stat().st_size for file in folder.glob("samples/*"))
     assert resume(folder).results["tasks"][0]["counts"]["scored"] == 8
 

@@ -82,7 +82,7 @@ def test_3_wrong_types(tmp_path: Path) -> None:
     assert places(file) == [place_of(file, text) for text in ("1.0\n", "yes", "'3'", "1.0}", "divergent", "many", "3}")]
     semantic = "It is a semantic version such as 1.0.0, bumped whenever a score could change."
     assert faults(file) == [
-        ("version", f"must be a text, but is 1.0. {semantic}"),
+        ("version", f"must be a text, but is 1.0. {semantic} Write 1.0.0."),
         ("metrics[0].primary", "must be true or false, but is the text 'yes'. Write true or false."),
         ("repeats", "must be a whole number, but is the text '3'. Remove the quotes."),
         ("conditions.temperature", "must be a list, but is 1.0."),

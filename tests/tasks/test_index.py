@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.toy_plugins import sound_task, toy_plugins, write_task
 
-from creval.errors import Problem, TaskError, UnknownNameError
+from creval.errors import Problem, TaskError, UnknownNameError, UsageError
 from creval.plugins.loader import PluginFailure, Plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.yaml.headers import read_head
@@ -84,6 +84,25 @@ def test_an_unknown_task_names_the_nearest_and_what_failed(tmp_path: Path) -> No
     assert "could not be loaded: green" in message and "broken.yaml" in message
     with pytest.raises(UnknownNameError, match="'drat'"):
         TaskIndex(plugins).load("blue/drat")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("DRAT", "unknown task 'DRAT'\nDid you mean 'drat'? "),
+        ("DART", "Did you mean 'drat'"),
+        ("drat rat", "Separate tasks by commas: drat,rat."),
+        ("drat rat_*", "Separate tasks by commas: drat,rat_*."),
+        ("capitals", "Did you mean the file ./capitals.yaml?"),
+    ],
+)
+def test_slips_in_the_names_of_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str) -> None:
+    write_task(tmp_path / "red", "drat.yaml", task="task: drat")
+    (tmp_path / "capitals.yaml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as caught:
+        TaskIndex(toy_plugins([("red", tmp_path / "red")])).expand([name])
+    assert said in str(caught.value)
 
 
 def test_a_name_is_never_taken_for_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

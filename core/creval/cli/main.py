@@ -70,11 +70,8 @@ def invoke(arguments: Sequence[str]) -> int:
             traceback.print_exc()
         _complain("\n".join([_message_of(error, words), *getattr(error, "__notes__", ())]))
         return error.exit_code
-    except click.NoSuchOption as error:
-        _show_unknown(error)
-        return 2
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
@@ -110,12 +107,21 @@ def _message_of(error: CrevalError, words: Sequence[str]) -> str:
     return str(error)
 
 
-def _show_unknown(error: click.NoSuchOption) -> None:
-    """Show the error of an unknown option; for one of lm-eval's, creval's equivalent."""
-    from creval.cli.lm_eval_options import instead_of
+def _show(error: click.ClickException) -> None:
+    """Show an error of click: with creval's equivalent of lm-eval's options, and with the numbers that are valid."""
+    if isinstance(error, click.NoSuchOption):
+        from creval.cli.lm_eval_options import instead_of
 
-    instead = instead_of(error.option_name)
-    (error if instead is None else click.UsageError(instead, error.ctx)).show()
+        instead = instead_of(error.option_name)
+        error = error if instead is None else click.UsageError(instead, error.ctx)
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        kind, whole = error.param.type, isinstance(error.param.type, click.types.IntParamType)
+        low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+        limits = "" if low is None else f" of at least {low}" if high is None else f" from {low} to {high}"
+        if whole or isinstance(kind, click.types.FloatParamType):
+            words = error.message.replace(f"a valid {kind.name}", f"a {'whole ' if whole else ''}number{limits}")
+            error = click.BadParameter(words, error.ctx, error.param, error.param_hint)
+    error.show()
 
 
 def _handle_closed_output() -> int:

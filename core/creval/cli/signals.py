@@ -11,8 +11,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 import click
@@ -26,6 +27,8 @@ _PATIENCE = 10.0
 """Seconds for a clean end after the first signal."""
 _HURRY = 1.0
 """Seconds after a further signal."""
+_SILENCE = 0.5
+"""Seconds after the first signal until a message says that the end takes longer."""
 _INTERRUPTED = 130
 
 
@@ -58,12 +61,22 @@ def listening() -> Iterator[None]:
     interruption = Interruption()
     token = CURRENT.set(interruption)
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    silent = False
+
+    def end() -> None:
+        words = f"Stopping: waiting up to {_PATIENCE:g} s for work in flight. Ctrl-C again: {_HURRY:g} s.\n"
+        with suppress(OSError, ValueError):  # a progress display prints the line above its bars
+            sys.stderr.write("" if silent else words)
+        time.sleep(_PATIENCE - _SILENCE)
+        _end_now(interruption)
 
     def take(number: int, frame: FrameType | None) -> None:
+        nonlocal silent
         if interruption.signal is not None:
-            _end_within(_HURRY, interruption)
+            silent = True
+            _after(_HURRY, lambda: _end_now(interruption))
             return
-        _end_within(_PATIENCE, interruption)
+        _after(_SILENCE, end)
         gc.disable()  # the process ends: garbage collection over thousands of waiting samples would only delay it
         interruption.stop(number)
 
@@ -73,14 +86,15 @@ def listening() -> Iterator[None]:
     try:
         yield
     finally:
+        silent = True
         if interruption.signal is None:
             for number, handler in before.items():
                 signal.signal(number, handler if handler is not None else signal.SIG_DFL)
         CURRENT.reset(token)
 
 
-def _end_within(seconds: float, interruption: Interruption) -> None:
-    timer = threading.Timer(seconds, _end_now, (interruption,))
+def _after(seconds: float, action: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, action)
     timer.daemon = True
     timer.start()
 
@@ -88,7 +102,7 @@ def _end_within(seconds: float, interruption: Interruption) -> None:
 def _end_now(interruption: Interruption) -> None:
     """End the process at once, with the message of a clean end."""
     if interruption.resume_command is not None:
-        sys.stderr.write(f"\nFinished samples are saved. Resume with: {interruption.resume_command}\ninterrupted\n")
+        sys.stderr.write(f"\nWhat is finished is saved. Resume with: {interruption.resume_command}\ninterrupted\n")
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

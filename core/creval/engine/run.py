@@ -89,7 +89,7 @@ def run_new(
     roles = {TARGET: model, **options.roles}
     common = _common(Budget(options.max_cost, options.max_calls, within=sweep and sweep.budget), sweep)
     setup = open_setup([plan.task for plan in plans], roles, options, plugins, common, seat)
-    setup.open_parts(resources=not executor.remote)
+    setup.open_parts(resources=not executor.remote, check=not (executor.remote or options.cache or options.reuse))
     for plan in plans:
         for line in advice(plan, options):
             _LOG.warning(line)

@@ -327,7 +327,7 @@ def parse_limit(limit: int | str | None) -> Limit | None:
             return Limit(int(match["number"]), first=first)
         if match["low"] and 0 < int(match["low"]) <= int(match["high"]):
             return Limit(span=(int(match["low"]), int(match["high"])))
-    fix = "Give a number of docs, a share (10%), places (10-20), or the first ones (first:10, first:10%)."
+    fix = "Give a number of docs of at least 1, a share (10%), places (10-20), or the first ones (first:10, first:10%)."
     raise UsageError(f"{text!r} is not a limit", where="--limit", fix=fix)
 
 

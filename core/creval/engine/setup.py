@@ -100,11 +100,11 @@ class Setup:
         """Return the scoring of a task."""
         return make_scoring(task, self.plugins.registry, self.contexts[task.name])
 
-    def open_parts(self, target: bool = True, resources: bool = True) -> None:
-        """Open the target (if `target`), the models of all roles, and the resources in use.
+    def open_parts(self, target: bool = True, resources: bool = True, check: bool = False) -> None:
+        """Open the target (if `target`), the models of all roles, and then the resources in use.
 
         Missing parts must be found before the first call, not after the last. Without `resources` workers open these
-        elsewhere, and only the consent to run programs is checked.
+        elsewhere, and only the consent to run programs is checked. `check`: models look for their keys first.
         Raises MissingPartError, UnknownNameError, UsageError (a sandbox without consent to run code, a task without the
         baseline that should play it).
         """
@@ -114,9 +114,16 @@ class Setup:
         for task in self.tasks:
             self._load(task, spec)
             for role in task.roles:
-                model = self.models.get(role, task.role_models.get(role))
-                _check_modalities(task, role, model)
-                model.prepare()
+                default = task.role_models.get(role)
+                with self.models.explained(role, default):
+                    model = self.models.get(role, default)
+                    _check_modalities(task, role, model)
+                    model.prepare()
+                    if check:
+                        model.check()
+        if target and check:
+            self.models.get(TARGET).check()
+        for task in self.tasks:
             if resources:
                 self.open_resources(task, spec)
             else:

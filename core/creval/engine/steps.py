@@ -103,9 +103,13 @@ class RunSteps:
                 self._end(status)
             with_fix = isinstance(error, RunError | ScoringError)  # their fixes already say how to continue
             if interrupted or (isinstance(error, CrevalError) and not with_fix):
-                error.add_note(f"Finished samples are saved. Resume with: {command}")
+                error.add_note(f"{self._saved_words()} Resume with: {command}")
                 self._note_batches(error)
             raise
+
+    def _saved_words(self) -> str:
+        some = any(file.exists() and file.stat().st_size for file in map(self._folder.samples, self._states))
+        return "Finished samples are saved." if some else "No sample is finished yet."
 
     def _is_scored(self) -> bool:
         """Whether every sample has its score, all with the resources of the run's start."""

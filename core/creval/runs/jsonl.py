@@ -133,6 +133,9 @@ def disk_error(error: OSError, path: Path) -> DiskError:
     then = f"continue with: {resume_command(folder)}" if resumable else "try again."
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return DiskError("too many files are open", path, "Raise the limit (ulimit -n 4096)", then)
+    parent = next((folder for folder in path.parents if os.path.lexists(folder)), path)
+    if os.path.isfile(parent):  # noqa: PTH113
+        return DiskError("is a file, and a run needs a folder", parent, "Name a new folder, e.g. runs/first", then)
     what = "the disk is full" if full else f"cannot be written: {error.strerror}"
     return DiskError(what, path, "Free some space" if full else "Repair this", then)
 

@@ -160,7 +160,7 @@ class TaskIndex:
         known = [entry.head.name for entry in entries] + [entry.qualified for entry in entries]
         plugin = name.partition("/")[0]
         known += [f"{plugin}/{task.name}" for _, task in self.collections.matching(f"{plugin}/*")]
-        hints = []
+        hints = _slips(name)
         if absent := absent_distribution_of_task(name):
             hints.append(f"It may be a task of {absent}, which is not installed: pip install {absent}.")
         family = self.family(name)
@@ -310,12 +310,19 @@ def _matching_variants(place: TaskFile) -> list[str]:
     matching = [name for name in variants if fnmatchcase(name, place.variant or "")]
     if not matching:
         raise _no_match(
-            f":{place.variant}", variants, f"Its variants: {', '.join(variants[:20]) or 'none'}.", place.file
+            f":{place.variant}", variants, f"Its variants: {', '.join(variants[:20]) or 'none'}.", str(place.file)
         )
     return [str(TaskFile(place.file.absolute(), name)) for name in matching]
 
 
-def _no_match(pattern: str, known: Sequence[str], listing: str, where: Path | None = None) -> UsageError:
+def _no_match(pattern: str, known: Sequence[str], listing: str, where: str | None = None) -> UsageError:
     suggestions = nearest(pattern.strip("*?[]:_"), known)
     fix = f"Did you mean {' or '.join(repr(name) for name in suggestions)}? {listing}" if suggestions else listing
-    return UsageError(f"no task matches {pattern!r}", where=None if where is None else str(where), fix=fix)
+    return UsageError(f"no task matches {pattern!r}", where=where, fix=" ".join([*_slips(pattern), fix]))
+
+
+def _slips(name: str) -> list[str]:
+    """Return what was probably meant by a name that is none: several names, or a file of this folder."""
+    files = [f"./{name}{ending}" for ending in (".yaml", ".yml") if os.path.isfile(f"{name}{ending}")]  # noqa: PTH113
+    listed = [f"Separate tasks by commas: {','.join(name.split())}."] if len(name.split()) > 1 else []
+    return [*listed, *(f"Did you mean the file {file}?" for file in files)]

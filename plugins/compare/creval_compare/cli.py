@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.plugin import counted
+from creval.plugin import RunError, counted
 from creval.plugin.commands import format_options, runs_argument
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def compare(
         margin=_margins(margins),
         force=bool(more["force"]),
     )
+    if found.comparisons and not any(each.docs for each in found.comparisons):
+        raise RunError("\n".join(found.notes[:3]))
     hidden: list[str] = []
     if short:
         found, hidden = found.shortened()

@@ -185,7 +185,15 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
         if name not in known and name not in plain:
             raise UnknownNameError("metric", name, [*known])
     comparisons, note = _adjusted(found, asking)
-    return comparisons, list(dict.fromkeys([*notes, *note]))
+    return comparisons, list(dict.fromkeys([*_apart(comparisons), *notes, *note]))
+
+
+def _apart(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return a note on each task of which the runs have no value of the same doc."""
+    paired = {each.task for each in comparisons if each.docs}
+    apart = dict.fromkeys(each.task for each in comparisons if each.task not in paired)
+    fix = "use the same --seed and --limit, and resume runs whose samples errored"
+    return [f"{task}: the runs have no doc in common with a value in each: {fix}" for task in apart]
 
 
 def _opened(

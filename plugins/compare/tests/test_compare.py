@@ -186,6 +186,17 @@ def test_only_shared_docs_count(runs: Path, said: Any) -> None:
     assert "8 docs with a value in some runs only" in said("compare", "weak", "part")[1]
 
 
+def test_runs_without_a_common_doc_are_refused(runs: Path, said: Any) -> None:
+    scores = runs / changed(runs / "strong", "apart") / "scores" / "spelling.jsonl"
+    scores.write_text(
+        scores.read_text().replace('"doc_id":"dw', '"doc_id":"xw').replace('"doc_id": "dw', '"doc_id": "xw')
+    )
+    for words in ((), ("--json",)):
+        code, out, err = said("compare", "weak", "apart", *words)
+        assert (code, out) == (2, "")
+        assert "spelling: the runs have no doc in common with a value in each: use the same --seed and --limit" in err
+
+
 def test_errored_samples_are_named_and_left_out(runs: Path, said: Any) -> None:
     code, out, err = said("compare", "weak", "faulty")
     assert code == 0

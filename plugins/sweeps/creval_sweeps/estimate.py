@@ -339,7 +339,8 @@ class _Look:
         self._try("", partial(open_executor, options.executor, options.executor_options, self._setup.plugins.registry))
 
     def _check_role(self, role: str, own: str | None) -> None:
-        self._setup.models.get(role, own).check()
+        with self._setup.models.explained(role, own):
+            self._setup.models.get(role, own).check()
 
     def _open(self, name: str, spec: str) -> None:
         getattr(self._resources.get(name, spec), "name", None)

@@ -15,6 +15,7 @@ from creval.escape import json_text, visible
 
 if TYPE_CHECKING:
     from creval.plugins.loader import Plugins
+    from creval.tasks.index import TaskIndex
     from creval.tasks.task_collections import CollectedTask, Collections
     from creval.tasks.task_model import CombinedMetric, MetricSpec, Task
     from creval.tasks.yaml.headers import TaskHeader
@@ -60,15 +61,24 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
     rows = [_row(header) for header in headers] if every else _family_rows(headers)
     rows += [(task.name, "", task.kind, plugin, "", task.title) for plugin, task in collected]
     rows += [row for row in _collection_rows(index.collections) if _contains_a_word(" ".join(row), words)]
+    if not rows:
+        click.echo(visible(_nothing(words, index)))
+        return
     head = ("NAME", "VERSION", "KIND", "PLUGIN", "VARIANTS", "TITLE")
     with_variants = any(row[4] for row in rows)
     _print_columns(*([row if with_variants else (*row[:4], row[5]) for row in part] for part in ([head], rows)))
-    if not rows and words:
-        near = nearest(words[0], {name for header in index.headers() for name in (header.name, header.plugin)})
-        guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        click.echo(visible(f"No task matches {' '.join(words)!r}.{guess} All tasks: creval ls --all"))
-    elif not rows:
-        click.echo("There are no tasks: no plugin adds any (see creval plugins)")
+
+
+def _nothing(words: Sequence[str], index: TaskIndex) -> str:
+    """Return the message of an empty list, with names near the words."""
+    if not words:
+        return "There are no tasks: no plugin adds any (see creval plugins)"
+    names = {name for header in index.headers() for name in (header.name, header.plugin)}
+    collections = {f"{word.partition('/')[0]}/*" for word in words if "/" in word}
+    names |= {f"{plugin}/{task.name}" for each in collections for plugin, task in index.collections.matching(each)}
+    near = nearest(words[0].strip("*?"), sorted(names))
+    guess = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return f"No task matches {' '.join(words)!r}. {guess}All tasks: creval ls --all"
 
 
 def _name_collections_alone(words: Sequence[str], plugins: Plugins) -> bool:

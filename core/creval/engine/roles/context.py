@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from creval.engine.roles.ledger import CallOrigin, Ledger
 from creval.engine.roles.role_models import RoleModels
 from creval.engine.run_options import RunOptions
-from creval.errors import UnknownNameError, UsageError
+from creval.errors import MissingPartError, UnknownNameError, UsageError
 from creval.plugins.registry import Registry
 from creval.resources.open_resource import open_resource, resolve
 from creval.resources.resource_options import ResourceOptions
@@ -174,8 +174,10 @@ class TaskContext:
         effective = {name: value for name, value in all_settings.items() if value is not None}
         by_reference = self._task.by_reference
         request = GenerateRequest(tuple(messages), effective, origin, n, by_reference=by_reference, tools=tuple(tools))
-        model = self._models.get(role, self._task.role_models.get(role))
-        return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw, apart=apart))
+        default = self._task.role_models.get(role)
+        model = self._models.get(role, default)
+        with self._models.explained(role, default, MissingPartError):
+            return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw, apart=apart))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Mark an answer as unreadable, so that the same question gets a new one."""

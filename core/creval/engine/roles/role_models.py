@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -85,22 +86,31 @@ class RoleModels:
                 raise UsageError(
                     f"no model plays the role {role!r}", where="--role", fix=f"Add: --role {role}=<provider>/<model>"
                 )
-            self._open[name] = self._open_role(role, spec, own=choice is None)
+            with self.explained(role, default):
+                self._open[name] = self._open_role(role, spec)
         return self._open[name]
 
-    def _open_role(self, role: str, spec: str, own: bool) -> Model:
-        """Open a model. An error about its name says where the user wrote it."""
+    @contextmanager
+    def explained(self, role: str, default: str | None, kind: type[UsageError] = UsageError) -> Iterator[None]:
+        """Let an error about a role's model say where it is named; for the task's own, also how to choose another."""
+        try:
+            yield
+        except kind as error:
+            own = self._specs.get(role) is None and default is not None
+            if role != TARGET and (error.where == "--model" or (own and error.where in (None, f"--role {role}"))):
+                error.where = f"roles: {role}" if own else f"--role {role}"
+            line = f"The task chose {default} for the role {role!r}. For another: --role {role}=<provider>/<model>"
+            if own and line not in (error.fix or ""):  # samples that wait for one call share the error
+                error.fix = f"{error.fix}\n{line}" if error.fix else line
+            raise
+
+    def _open_role(self, role: str, spec: str) -> Model:
         same = role == self._addressed or spec == self._specs.get(self._addressed)
         options = self._options if same else replace(self._options, base_url=None)
         overrides = {name: value for name, value in self.own.get(role, {}).items() if name != "generation"}
         if overrides:
             options = replace(options, **overrides, own_limit=role if "concurrency" in overrides else "")
-        try:
-            return open_model(spec, self._registry, options, self.batching)
-        except UsageError as error:
-            if error.where == "--model" and role != TARGET:
-                error.where = f"roles: {role}" if own else f"--role {role}"
-            raise
+        return open_model(spec, self._registry, options, self.batching)
 
     @property
     def options(self) -> ModelOptions:

@@ -111,7 +111,7 @@ def _type(fault: SchemaFault) -> tuple[str, str | None]:
     elif isinstance(value, int | float) and names == ["string"]:
         about = f"It is {fault.schema['description']}. " if "description" in fault.schema else ""
         quoted = re.search(str(fault.schema.get("pattern", "")), str(value))  # 1.0 in quotes is no version either
-        fix = f"{about}{'Put it in quotes.' if quoted else ''}".strip() or None
+        fix = f"{about}{'Put it in quotes.' if quoted else _completed(value, fault)}".strip() or None
     elif isinstance(value, str) and {"integer", "number"} & set(names) and value.replace(".", "", 1).isdigit():
         fix = "Remove the quotes."
     elif len(names) > 1 and "pattern" in fault.schema and "description" in fault.schema:
@@ -131,7 +131,15 @@ def _const(fault: SchemaFault) -> tuple[str, str | None]:
 
 def _pattern(fault: SchemaFault) -> tuple[str, str | None]:
     near = nearest(str(fault.value), _WORD.findall(fault.required_value))
-    return f"{shown(fault.value)} is not {expected(fault)}", f"Did you mean {near[0]!r}?" if near else None
+    fix = f"Did you mean {near[0]!r}?" if near else _completed(fault.value, fault)
+    return f"{shown(fault.value)} is not {expected(fault)}", fix or None
+
+
+def _completed(value: Any, fault: SchemaFault) -> str:
+    """Return the advice to write a version with its three numbers; nothing for other keys."""
+    text = re.fullmatch(r"v?(\d+(?:\.\d+){0,2})", str(value)) if fault.path[-1:] == ("version",) else None
+    forms = [f"{text[1]}{zeros}" for zeros in ("", ".0", ".0.0")] if text else []
+    return next((f"Write {form}." for form in forms if re.search(fault.schema["pattern"], form)), "")
 
 
 def _dependent(fault: SchemaFault) -> tuple[str, str | None]:
