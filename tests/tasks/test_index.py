@@ -91,7 +91,7 @@ def test_an_unknown_task_names_the_nearest_and_what_failed(tmp_path: Path) -> No
     [
         ("DRAT", "unknown task 'DRAT'\nDid you mean 'drat'? "),
         ("DART", "Did you mean 'drat'"),
-        ("drat rat", "Separate tasks by commas: drat,rat."),
+        ("drat rat", "'drat rat'\nSeparate tasks by commas: drat,rat."),
         ("drat rat_*", "Separate tasks by commas: drat,rat_*."),
         ("capitals", "Did you mean the file ./capitals.yaml?"),
     ],

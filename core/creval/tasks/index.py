@@ -175,7 +175,7 @@ class TaskIndex:
             hints.append(f"These files are not tasks: {', '.join(broken)}.")
         listing = "creval ls --all" if entries else "creval ls (there are none)"
         hints.append(f"A path starts with ./ or ends in .yaml. All tasks: {listing}")
-        return UnknownNameError("task", name, known, hint=" ".join(hints))
+        return UnknownNameError("task", name, known if len(name.split()) == 1 else [], hint=" ".join(hints))
 
     def has(self, named: Named) -> bool:
         """Whether there is a task or suite of this name; a path always counts as one."""
