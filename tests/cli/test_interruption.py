@@ -116,8 +116,8 @@ def test_an_end_that_takes_a_while_is_announced_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], soon: bool
 ) -> None:
     ended = threading.Event()
-    monkeypatch.setattr(signals, "_SILENCE", 0.05)
-    monkeypatch.setattr(signals, "_PATIENCE", 0.06)
+    monkeypatch.setattr(signals, "_SILENCE", 0.5 if soon else 0.05)
+    monkeypatch.setattr(signals, "_PATIENCE", 0.5 if soon else 0.06)
     monkeypatch.setattr(signals, "_end_now", lambda _: ended.set())
     monkeypatch.setattr(gc, "disable", lambda: None)
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -130,7 +130,7 @@ def test_an_end_that_takes_a_while_is_announced_in_one_line(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    line = "Stopping: waiting up to 0.06 s for work in flight. Ctrl-C again: 1 s.\n"
+    line = "Stopping: waiting up to 0.06 s for work in flight. Press Ctrl-C again to stop within 1 s.\n"
     assert capsys.readouterr().err == ("" if soon else line)
 
 

@@ -64,7 +64,8 @@ def listening() -> Iterator[None]:
     silent = False
 
     def end() -> None:
-        words = f"Stopping: waiting up to {_PATIENCE:g} s for work in flight. Ctrl-C again: {_HURRY:g} s.\n"
+        hurry = f"Press Ctrl-C again to stop within {_HURRY:g} s."
+        words = f"Stopping: waiting up to {_PATIENCE:g} s for work in flight. {hurry}\n"
         with suppress(OSError, ValueError):  # a progress display prints the line above its bars
             sys.stderr.write("" if silent else words)
         time.sleep(_PATIENCE - _SILENCE)
