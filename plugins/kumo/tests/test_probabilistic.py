@@ -187,7 +187,7 @@ def say(
         ("kumo generate --reliability 0", "the reliability 0.0 is not a number above 0"),
         ("kumo generate --reliability 1.5", "the reliability 1.5 is not a number above 0"),
         ("kumo generate --reliability 0.8 --valid 2", "2 valid truths with a reliability below 1"),
-        ("kumo generate --reliability much", "not a valid float"),
+        ("kumo generate --reliability much", "not a number"),
         ("kumo trajectories --reliability 0.8 --workers 1", "optimal play in the sense of Algorithm 3"),
         (f"analyse kumo-optimal --task {TASK}", "optimal play in the sense of Algorithm 3"),
     ],
