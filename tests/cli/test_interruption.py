@@ -116,7 +116,7 @@ def test_an_end_that_takes_a_while_is_announced_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], soon: bool
 ) -> None:
     ended = threading.Event()
-    monkeypatch.setattr(signals, "_SILENCE", 0.5 if soon else 0.05)
+    monkeypatch.setattr(signals, "_SILENCE", 0.5 if soon else 0.0)
     monkeypatch.setattr(signals, "_PATIENCE", 0.5 if soon else 0.06)
     monkeypatch.setattr(signals, "_end_now", lambda _: ended.set())
     monkeypatch.setattr(gc, "disable", lambda: None)

@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -63,13 +62,11 @@ def listening() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     silent = False
 
-    def end() -> None:
+    def announce() -> None:
         hurry = f"Press Ctrl-C again to stop within {_HURRY:g} s."
         words = f"Stopping: waiting up to {_PATIENCE:g} s for work in flight. {hurry}\n"
         with suppress(OSError, ValueError):  # a progress display prints the line above its bars
             sys.stderr.write("" if silent else words)
-        time.sleep(_PATIENCE - _SILENCE)
-        _end_now(interruption)
 
     def take(number: int, frame: FrameType | None) -> None:
         nonlocal silent
@@ -77,7 +74,8 @@ def listening() -> Iterator[None]:
             silent = True
             _after(_HURRY, lambda: _end_now(interruption))
             return
-        _after(_SILENCE, end)
+        _after(_PATIENCE, lambda: _end_now(interruption))
+        _after(_SILENCE, announce)
         gc.disable()  # the process ends: garbage collection over thousands of waiting samples would only delay it
         interruption.stop(number)
 

@@ -141,7 +141,7 @@ class _Generation:
     tasks: Sequence[_Progress]
     maker: SampleMaker
     observer: Observer
-    step: asyncio.Task[Any] | None
+    step: asyncio.Task[Any]
     budget: BudgetError | None = None
     works: Iterator[tuple[_Progress, int, WorkItem]] = field(init=False)
 
@@ -175,7 +175,7 @@ class _Generation:
             progress.file.append_line(stored.line)
             progress.job.state.add_sample(stored.record, len(stored.line), rank)
             self.observer.on_sample(stored.sample, stats)
-            if self.step is not None and self.step.cancelling():  # a component ignored the cancellation
+            if self.step.cancelling():  # a component ignored the cancellation
                 return
 
     def close(self) -> None:
@@ -203,7 +203,9 @@ async def generate(jobs: Sequence[Job], maker: SampleMaker, observer: Observer) 
         job.state.prepare()
     media = MediaFolder(jobs[0].state.samples.path.parent.parent) if jobs else None
     tasks = [_Progress(job, Appender(job.state.samples.path), media) for job in jobs if media is not None]
-    generation = _Generation(tasks, maker, observer, asyncio.current_task())
+    step = asyncio.current_task()
+    assert step is not None
+    generation = _Generation(tasks, maker, observer, step)
     total, missing = sum(job.plan.total for job in jobs), sum(job.missing for job in jobs)
     observer.on_phase("generate", None, total, total - missing)
     try:
