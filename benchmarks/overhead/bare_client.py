@@ -30,19 +30,27 @@ def with_aiohttp(url: str) -> tuple[Send, Close]:
     return send, session.close
 
 
-def with_pyreqwest(url: str) -> tuple[Send, Close]:
-    from pyreqwest.client import ClientBuilder
+def with_pycurl(url: str) -> tuple[Send, Close]:
+    import pycurl
 
-    client = ClientBuilder().default_headers(_JSON).no_proxy().build()
+    multi = pycurl.AsyncCurlMulti()
+    unused: list[pycurl.Curl] = []
 
     async def send(body: bytes) -> bytes:
-        response = await client.post(url).body_bytes(body).build().send()
-        return (await response.bytes()).to_bytes()
+        curl = unused.pop() if unused else pycurl.Curl()
+        received: list[bytes] = []
+        curl.setopt(pycurl.URL, url)
+        curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in _JSON.items()])
+        curl.setopt(pycurl.POSTFIELDS, body)
+        curl.setopt(pycurl.WRITEFUNCTION, received.append)
+        await multi.add_handle(curl)
+        unused.append(curl)
+        return b"".join(received)
 
-    return send, client.close
+    return send, multi.aclose
 
 
-CLIENTS = {"aiohttp": with_aiohttp, "pyreqwest": with_pyreqwest}
+CLIENTS = {"aiohttp": with_aiohttp, "pycurl": with_pycurl}
 
 
 async def ask(client: str, url: str, prompts: list[str], concurrency: int) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 __all__ = ["HARNESSES", "Job", "accuracy", "command", "executable"]
 
 HERE = Path(__file__).resolve().parent
-BARE = ("aiohttp", "pyreqwest")
+BARE = ("aiohttp", "pycurl")
 """HTTP clients that send the prompts and do nothing else."""
 HARNESSES = ("creval", *BARE, "lm-eval", "inspect")
 

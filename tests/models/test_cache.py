@@ -113,6 +113,21 @@ def test_processes_may_write_at_once(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_a_file_that_another_process_is_creating_is_waited_for(tmp_path: Path) -> None:
+    """sqlite itself gives up at once, as two processes that wait for each other would wait for ever."""
+    path = tmp_path / "c.sqlite"
+    creator = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    creator.execute("BEGIN IMMEDIATE")
+    creator.execute("CREATE TABLE other (a)")
+    timer = threading.Timer(0.3, creator.execute, ("ROLLBACK",))
+    timer.start()
+    cache = ResponseCache(path)
+    assert len(cache) == 0
+    cache.close()
+    timer.join()
+    creator.close()
+
+
 @pytest.mark.kills
 def test_a_killed_process_leaves_a_sound_file(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"

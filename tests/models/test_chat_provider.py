@@ -404,7 +404,7 @@ def test_vllm_continues_with_the_assistants_message(ask) -> None:
 
 def test_a_handshake_that_never_ends_counts_in_the_time_to_connect(ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server takes the connection and says nothing: TLS never comes about."""
-    monkeypatch.setattr("creval.models.providers.http_client.CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("creval.models.providers.http_settings.CONNECT_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
         with pytest.raises(RetryableModelError, match=r"no connection within 0\.3 s"):

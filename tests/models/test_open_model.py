@@ -133,7 +133,7 @@ def test_a_plugins_provider_and_its_limit_are_respected(registry, monkeypatch: p
     assert (model.stats().limit, model.traits.free, model.spec) == (1.0, True, "mine/tiny")
 
 
-HEAVY = ("litellm", "aiohttp", "pyreqwest", "openai", "httpx", "datasets", "torch", "pandas", "jsonschema", "numpy")
+HEAVY = ("litellm", "aiohttp", "pycurl", "openai", "httpx", "datasets", "torch", "pandas", "jsonschema", "numpy")
 
 
 def test_opening_a_lane_imports_nothing_heavy() -> None:

@@ -27,7 +27,7 @@ HEAVY = {
     *("litellm", "datasets", "torch", "transformers", "pandas", "jsonschema", "onnxruntime", "numpy", "scipy"),
     *("jinja2", "aiohttp", "yaml", "referencing", "pyarrow", "networkx", "pysat", "click", "rich", "matplotlib"),
     *("email", "importlib.metadata", "urllib.request", "ssl", "asyncio", "creval.tasks.task_model", "creval.engine"),
-    *("regex", "sqlite3", "jsonschema_rs", "pyreqwest", "html", "creval.numerals", "creval.parsing.refusal"),
+    *("regex", "sqlite3", "jsonschema_rs", "pycurl", "html", "creval.numerals", "creval.parsing.refusal"),
 }
 
 

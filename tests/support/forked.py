@@ -36,7 +36,7 @@ LOADED = (
     *("creval.tasks.sections.examples", "creval.plugin.collections", "creval.plugin.completions"),
     *("creval.plugin.comparing", "creval.plugin.models", "creval.plugin.parsing"),
     *("creval.tasks.templates.environment", "jsonschema", "referencing", "numpy", "rich.console", "rich._emoji_codes"),
-    *("pyreqwest.client", "difflib", "jinja2.meta", "jsonschema_rs"),
+    *("pycurl", "difflib", "jinja2.meta", "jsonschema_rs"),
 )
 """What nearly every command loads; all else a command loads by itself."""
 TABLES = (

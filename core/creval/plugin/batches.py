@@ -16,6 +16,7 @@ from creval.models.providers.chat_provider import ChatProvider
 from creval.models.providers.chat_request import request_body
 from creval.models.providers.endpoints import ENDPOINTS
 from creval.models.providers.failures import Failure, error_of, explain, failure_in
+from creval.models.providers.http_messages import FormFile
 from creval.models.secrets import Mask, likely_secrets, masked_reply, redact
 from creval.opener import is_there, open_plain, parse_json
 from creval.runs.jsonl import Appender, drop_torn_line, keep_lines, read_placed

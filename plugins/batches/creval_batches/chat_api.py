@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 from urllib.parse import quote
 
 from creval.plugin import Reply, UsageError
-from creval.plugin.batches import ChatProvider, Failure, error_of, explain
+from creval.plugin.batches import ChatProvider, Failure, FormFile, error_of, explain
 from creval.plugin.models import GenerateRequest, RetryableModelError
 from creval_batches.batch_api import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
 
@@ -18,7 +18,6 @@ __all__ = ["FIX", "ChatBatchApi"]
 FIX = "Leave --batch out: calls are then made one by one, at the full price."
 _NO_SUCH_PATH = frozenset({404, 405, 501})
 _PAGE = 100
-_PIECE = 1 << 20
 _PAGES = 200
 _DAY = 86_400.0  # seconds; more than clocks differ
 
@@ -45,13 +44,9 @@ class ChatBatchApi:
 
     async def upload(self, file: BinaryIO, name: str) -> str:
         """POST /files. Raises UsageError if the server has no such address."""
-        from pyreqwest.multipart import FormBuilder, PartBuilder
-
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
-        lines = PartBuilder.from_stream_with_length(_pieces(file), size)
-        lines = lines.file_name(f"{name}.jsonl").mime("application/jsonl")
-        form = FormBuilder().text("purpose", "batch").part("file", lines)
+        form = {"purpose": "batch", "file": FormFile(file, size, f"{name}.jsonl", "application/jsonl")}
         data = await self._ask("POST", "/files", missing=True, large=True, form=form)
         if not isinstance(data.get("id"), str):
             raise self._nonsense("names no file")
@@ -135,8 +130,3 @@ class ChatBatchApi:
 
     def _nonsense(self, what: str) -> RetryableModelError:
         return RetryableModelError(f"the server's description of the batch {what}", where=self._provider.caller.where)
-
-
-async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
-    while piece := file.read(_PIECE):
-        yield piece

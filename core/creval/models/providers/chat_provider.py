@@ -30,11 +30,12 @@ from creval.models.providers.failures import (
     plain_text,
     with_request_settings,
 )
+from creval.models.providers.http_messages import HttpCall, HttpReply
 from creval.models.secrets import redact
 from creval.types.messages import Completion, GenerateRequest, Reply
 
 if TYPE_CHECKING:
-    from creval.models.providers.http_client import HttpClient, HttpReply
+    from creval.models.providers.http_client import HttpClient
 
 __all__ = ["ChatProvider", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter", "parse_body"]
 
@@ -268,15 +269,14 @@ class ChatProvider:
 
         `parts` are the other fields of HttpCall.
         """
-        from creval.models.providers.http_client import HttpCall
-
         client = self._client or self._open()
         url = path if "://" in path else self._address.address(path)
         return await client.send(HttpCall(method, url, **parts))
 
     def _open(self) -> HttpClient:
         """Create the client; within the event loop, so not before the first call."""
-        from creval.models.providers.http_client import HttpClient, HttpLimits
+        from creval.models.providers.http_client import HttpClient
+        from creval.models.providers.http_settings import HttpLimits
 
         headers = {"Accept": "application/json"}
         if self._address.key:
