@@ -24,16 +24,18 @@ MODEL = "hosted_vllm/parrot"
 
 
 @contextlib.contextmanager
-def full(part: str, after: int = 2) -> Iterator[None]:
-    """A disk that takes no more than `after` lines of the files whose path holds `part`."""
-    real, left = os.write, [after]
+def full(part: str, room: int = 300) -> Iterator[None]:
+    """A disk that takes no more than `room` bytes of the files whose path holds `part`."""
+    real, left = os.write, [room]
 
     def write(descriptor: int, data: bytes) -> int:
-        if part in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
-            left[0] -= 1
-            if left[0] < 0:
-                raise OSError(errno.ENOSPC, "No space left on device")
-        return real(descriptor, data)
+        if part not in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
+            return real(descriptor, data)
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = real(descriptor, data[: left[0]])
+        left[0] -= written
+        return written
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jsonl.os, "write", write)

@@ -102,13 +102,13 @@ class ChatBatchApi:
     ) -> Mapping[str, Any]:
         """One call. `missing`: an address that is not there means that the server has no batches."""
         large = given.pop("large", False) or sink is not None
-        status, headers, data = await self._provider.call(method, path, sink=sink, large=large, **given)
-        if not 200 <= status < 300:
-            self._fail(error_of(status, data.decode("utf-8", "replace"), headers), path if missing else None)
+        answer = await self._provider.call(method, path, sink=sink, large=large, **given)
+        if not 200 <= answer.status < 300:
+            self._fail(error_of(answer.status, answer.text, answer.headers), path if missing else None)
         if sink is not None:
             return {}
         try:
-            said = json.loads(data)
+            said = json.loads(answer.body)
         except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):

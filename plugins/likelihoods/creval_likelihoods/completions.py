@@ -68,12 +68,12 @@ class CompletionsProvider(ChatProvider):
         except (ValueError, TypeError) as error:
             raise UsageError(f"a generation setting cannot be sent as JSON: {error}") from None
         start = perf_counter()
-        status, headers, received = await self.call("POST", _PATH, body=data, headers=_JSON)
+        answer = await self.call("POST", _PATH, body=data, headers=_JSON)
         latency = perf_counter() - start
-        if status != 200:
-            return self.refused(error_of(status, received.decode("utf-8", "replace"), headers), request)
+        if answer.status != 200:
+            return self.refused(error_of(answer.status, answer.text, answer.headers), request)
         try:
-            body = parse_body(headers.get("content-type", ""), received)
+            body = parse_body(answer.content_type, answer.body)
         except (ValueError, RecursionError):
             raise RetryableModelError("the reply is not JSON", where=self.caller.where) from None
         return self.reply(_as_chat(body), request, latency)
@@ -116,8 +116,8 @@ class CompletionsProvider(ChatProvider):
         """Call a path of the server outside the protocol's /v1."""
         method = "GET" if body is None else "POST"
         address = self.address(path, above="/v1")
-        status, _, data = await self.call(method, address, body=body, headers=_JSON)
-        return data if status == 200 else None
+        answer = await self.call(method, address, body=body, headers=_JSON)
+        return answer.body if answer.status == 200 else None
 
     async def _scored(
         self, pieces: Sequence[Piece], call: LoglikelihoodCall
@@ -151,19 +151,18 @@ class CompletionsProvider(ChatProvider):
             "logprobs": 1,
             "echo": True,
         }
-        status, headers, data = await self.call("POST", _PATH, body=json.dumps(asked).encode(), headers=_JSON)
-        where = self.caller.where
+        answer = await self.call("POST", _PATH, body=json.dumps(asked).encode(), headers=_JSON)
+        where, status = self.caller.where, answer.status
         if status != 200:
-            error = explain(
-                with_request_settings(error_of(status, data.decode("utf-8", "replace"), headers), call), self.caller
-            )
+            failure = error_of(status, answer.text, answer.headers)
+            error = explain(with_request_settings(failure, call), self.caller)
             if isinstance(error, FatalModelError) and status in (404, 405, 501):
                 error.fix = f"Log-likelihoods are requested at {_PATH}. Check the model's name. {_SERVERS}"
             elif isinstance(error, FatalModelError) and status in (400, 422) and _is_about_echo(error.what):
                 error.fix, error.every_call = f"The server returns no log-probabilities of a prompt. {_SERVERS}", True
             raise error
         try:
-            body = parse_body(headers.get("content-type", ""), data)
+            body = parse_body(answer.content_type, answer.body)
         except (ValueError, RecursionError):
             raise RetryableModelError("the reply is not JSON", where=where) from None
         if isinstance(body, dict) and body.get("error"):

@@ -96,14 +96,13 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
         groups = doc_batches(samples, reading.sizes(parts.task.name), how.batch)
     file = Appender(state.scores.path)
 
-    def write(record: Mapping[str, object]) -> None:
-        line = dump_line(record)
-        file.append_line(line)
-        state.add_score(record, len(line))
-
     def scored(scores: Sequence[ScoreRecord]) -> None:
-        for score in scores:
-            watch.one(store(write, score))
+        lines: list[tuple[Mapping[str, object], bytes]] = []
+        stored = [store(lambda record: lines.append((record, dump_line(record))), score) for score in scores]
+        file.append_line(b"".join(line for _, line in lines))
+        for score, (record, line) in zip(stored, lines, strict=True):
+            state.add_score(record, len(line))
+            watch.one(score)
         watch.some(len(scores))
 
     budget = None

@@ -218,13 +218,13 @@ class ChatProvider:
         """Make one call."""
         body = self.body(request, self._also)
         start = perf_counter()
-        status, headers, data = await self.call("POST", self._url, body=body, headers=_JSON)
+        answer = await self.call("POST", self._url, body=body, headers=_JSON)
         latency = perf_counter() - start
-        if status != 200:
-            failure = error_of(status, data.decode("utf-8", "replace"), headers)
+        if answer.status != 200:
+            failure = error_of(answer.status, answer.text, answer.headers)
             self._learn(failure)
             return self.refused(failure, request)
-        return self._read_body(data, headers.get("content-type", ""), latency, request)
+        return self._read_body(answer, latency, request)
 
     def body(self, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
         """Return the JSON body of a request, with the members `also`."""
@@ -285,11 +285,11 @@ class ChatProvider:
         self._client = HttpClient(self._caller, limits, headers, proxy_for(self._url))
         return self._client
 
-    def _read_body(self, data: bytes, content_type: str, latency: float, request: GenerateRequest) -> Reply:
+    def _read_body(self, answer: HttpReply, latency: float, request: GenerateRequest) -> Reply:
         try:
-            body = parse_body(content_type, data)
+            body = parse_body(answer.content_type, answer.body)
         except (ValueError, RecursionError):
-            words = redact(plain_text(data[:2000].decode("utf-8", "replace")), self._caller.keys)[:200]
+            words = redact(plain_text(answer.body[:2000].decode("utf-8", "replace")), self._caller.keys)[:200]
             raise RetryableModelError(
                 f"the reply is not JSON: {words or 'nothing'}", where=self._caller.where
             ) from None

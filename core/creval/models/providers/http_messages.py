@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
 __all__ = ["FormFile", "HttpCall", "HttpReply"]
 
 
 class HttpReply(NamedTuple):
-    """A server's response. Header names are in lower case; of several headers with one name the first is kept."""
+    """A server's response: its status, its body once it is decompressed, and the lines before the body as they came.
+
+    `content_type` is empty if the server names none.
+    """
 
     status: int
-    headers: Mapping[str, str]
     body: bytes
+    content_type: str = ""
+    head: Sequence[bytes] = ()
+
+    @property
+    def text(self) -> str:
+        """Return the body as text; what is not UTF-8 is replaced."""
+        return self.body.decode("utf-8", "replace")
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers, except those that are not text. Names are in lower case; the first of a name is kept.
+
+        Those of interim replies and of a proxy are left out.
+        """
+        headers: dict[str, str] = {}
+        for line in self.head:
+            if line.startswith(b"HTTP/"):
+                headers.clear()
+                continue
+            name, colon, value = line.partition(b":")
+            if colon and value.isascii():
+                headers.setdefault(name.decode("latin-1").lower(), value.decode("ascii").strip())
+        return headers
 
 
 class FormFile(NamedTuple):

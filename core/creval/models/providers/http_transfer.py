@@ -33,7 +33,7 @@ class Transfer:
         self._sink: BinaryIO | None = None
         self._head: list[bytes] = []
         self._pieces: list[bytes] = []
-        self._lines: Sequence[str] = ()
+        self._headers: Mapping[str, str] | None = {"": ""}  # of the last call, here none
         self._unsent = b""
         self.curl.setopt(pycurl.HEADERFUNCTION, self._head.append)
         self.curl.setopt(pycurl.READFUNCTION, self._next_of_body)
@@ -47,10 +47,9 @@ class Transfer:
         self._pieces.clear()
         self._sink = call.sink
         curl.setopt(pycurl.URL, _with_query(call.url, call.query) if call.query else _ascii(call.url))
-        lines = _header_lines({**headers, **call.headers} if call.headers else headers)
-        if lines != self._lines:
-            curl.setopt(pycurl.HTTPHEADER, lines)
-            self._lines = lines
+        if call.headers != self._headers:
+            curl.setopt(pycurl.HTTPHEADER, _header_lines({**headers, **(call.headers or {})}))
+            self._headers = call.headers
         if call.form is not None:
             curl.setopt(pycurl.MIMEPOST, self._multipart(call.form))
         elif call.body is not None or call.method == "POST":
@@ -65,7 +64,9 @@ class Transfer:
         """Return the reply of a complete transfer."""
         pieces = self._pieces
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        return HttpReply(self.curl.getinfo(pycurl.RESPONSE_CODE), _headers(self._head), body)
+        content_type = self.curl.getinfo_raw(pycurl.CONTENT_TYPE) or b""
+        status = self.curl.getinfo(pycurl.RESPONSE_CODE)
+        return HttpReply(status, body, content_type.decode("latin-1"), tuple(self._head))
 
     def _next_of_body(self, size: int) -> bytes:
         """Return the next bytes of the body.
@@ -143,16 +144,3 @@ def _is_ok(head: Sequence[bytes]) -> bool:
     """Return whether the last status line names status 200; libcurl does not tell it before the transfer's end."""
     status_line = next((line for line in reversed(head) if line.startswith(b"HTTP/")), b"")
     return status_line.split(maxsplit=2)[1:2] == [b"200"]
-
-
-def _headers(head: Sequence[bytes]) -> dict[str, str]:
-    """Return the headers of the last status line, except those that are not text."""
-    headers: dict[str, str] = {}
-    for line in head:
-        if line.startswith(b"HTTP/"):
-            headers.clear()
-            continue
-        name, colon, value = line.partition(b":")
-        if colon and value.isascii():
-            headers.setdefault(name.decode("latin-1").lower(), value.decode("ascii").strip())
-    return headers
