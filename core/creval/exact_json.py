@@ -32,19 +32,26 @@ def quick_loads(text: bytes) -> Any:
 
 def quick_dumps(value: Any) -> bytes | None:
     """Return a value as compact JSON in UTF-8; None if json refuses it or may write it differently."""
-    with contextlib.suppress(TypeError, RecursionError):
+    with contextlib.suppress(TypeError):
+        written = orjson.dumps(value)  # refuses values that contain themselves
         if _is_written_alike(value):
-            return orjson.dumps(value)
+            return written
     return None
 
 
 def _is_written_alike(value: Any) -> bool:
-    """Whether json writes a value as orjson does, if both accept its texts, keys and whole numbers."""
-    kind = type(value)
-    if kind is float:  # others have an exponent, whose form differs, or are not finite
-        return not value or 1e-4 <= abs(value) < 1e16
-    if kind is dict:
-        value = value.values()
-    elif kind is not list and kind is not tuple:
-        return kind in _PLAIN_TYPES
-    return all(_is_written_alike(item) for item in value if type(item) not in _PLAIN_TYPES)
+    """Whether json writes a value as orjson did, which accepts its texts, keys and whole numbers."""
+    containers: list[Any] = [(value,)]
+    for container in containers:  # which grows
+        for item in container.values() if type(container) is dict else container:
+            kind = type(item)
+            if kind in _PLAIN_TYPES:
+                continue
+            if kind is float:
+                if item and not 1e-4 <= abs(item) < 1e16:  # an exponent, whose form differs, or not finite
+                    return False
+            elif kind is dict or kind is list or kind is tuple:
+                containers.append(item)
+            else:
+                return False
+    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.data.dataset import Dataset
 from creval.data.few_shot import SHOTS
@@ -27,6 +27,16 @@ _NO_FIELD = re.compile(r"^it has no field '([^']*)'")
 """The form in which components report a missing field (`doc_fault`)."""
 _DONE = {"protocol": "asked", "scorer": "scored", "baseline": "answered"}
 _FIX = "Correct the data, or the task."
+
+
+class _Place(NamedTuple):
+    """Names a doc and its place; that is looked up only for a problem."""
+
+    doc_id: str
+    dataset: Dataset
+
+    def __str__(self) -> str:
+        return f"the doc {self.doc_id!r} of {self.dataset.place(self.doc_id)}"
 
 
 def doc_problems(
@@ -55,7 +65,7 @@ def doc_problems(
             yield from _unfit_templates(task, doc, registry)
         if not lists and not checking and not groups and few_shot is None:
             return
-        doc_place = f"the doc {doc.id!r} of {dataset.place(doc.id)}"
+        doc_place = _Place(doc.id, dataset)
         if few_shot is not None and (problem := _unanswered_example(task, few_shot, doc, doc_place)) is not None:
             few_shot = None
             yield problem
@@ -102,7 +112,7 @@ def _fix(fault: str, fields: Mapping[str, Any]) -> str:
     return f"Did you mean {near[0]!r}?" if near else _FIX
 
 
-def _unanswered_example(task: Task, few_shot: FewShot, doc: Doc, doc_place: str) -> Problem | None:
+def _unanswered_example(task: Task, few_shot: FewShot, doc: Doc, doc_place: _Place) -> Problem | None:
     """Return the problem of an example without an answer: its template's fields are missing or blank."""
     names = fields_of(few_shot.answer.template)
     for shot in doc.fields.get(SHOTS, ()):
