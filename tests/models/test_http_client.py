@@ -288,7 +288,17 @@ def test_tls_goes_through_the_proxys_tunnel(tmp_path: Path, monkeypatch: pytest.
     assert seen[0].startswith(b"CONNECT 127.0.0.1:") and KEY.encode() not in b"".join(seen)
 
 
-@pytest.mark.parametrize("proxy", ["http://[::1", "http://u:geheim@[", "http://"])
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "http://[::1",
+        "http://u:geheim@[",
+        "http://",
+        "ftp://u:geheim@h:3",
+        "http://u:ge heim@h:3",
+        "http://u:gehéim@h:3",
+    ],
+)
 def test_a_proxy_that_is_no_address_is_the_users_mistake(proxy: str) -> None:
     with pytest.raises(UsageError, match="proxy") as caught:
         send("http://far.example/v1", proxy)

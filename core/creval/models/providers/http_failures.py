@@ -7,7 +7,7 @@ import os
 
 import pycurl
 
-from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.errors import CrevalError, FatalModelError, ModelError, RetryableModelError
 from creval.models.providers import http_settings
 from creval.models.providers.failures import Caller
 from creval.models.secrets import redact
@@ -17,6 +17,8 @@ __all__ = ["failure_of"]
 _BAD_ADDRESS = frozenset({pycurl.E_URL_MALFORMAT, pycurl.E_UNSUPPORTED_PROTOCOL})
 _NO_HTTP = ("Received HTTP/0.9", "Unsupported HTTP")
 """Beginnings of messages with the code of an unsupported protocol that are about the reply, not about the address."""
+_BAD_PROXY = "Unsupported proxy"
+"""Beginning of messages that repeat the proxy's address, with its password."""
 _CLOSED = frozenset({pycurl.E_GOT_NOTHING, pycurl.E_SEND_FAIL_REWIND})
 """The second is libcurl's wish to send a request again, see `Transfer`."""
 _OF_TLS = "error:0A"
@@ -24,11 +26,13 @@ _OF_TLS = "error:0A"
 _UNEXPECTED_END = "unexpected eof"
 
 
-def failure_of(code: int, message: str, os_error: int, caller: Caller, seconds: float) -> ModelError:
+def failure_of(code: int, message: str, os_error: int, caller: Caller, seconds: float) -> CrevalError:
     """Return the error for libcurl's code and message.
 
     `os_error` is the system's error number or 0, `seconds` the time limit of a call.
     """
+    if message.startswith(_BAD_PROXY):
+        return http_settings.bad_proxy()
     where = caller.where
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return RetryableModelError(_limit_passed(message, seconds), where=where)

@@ -19,6 +19,7 @@ __all__ = [
     "Certificates",
     "HttpLimits",
     "apply_settings",
+    "bad_proxy",
     "trusted_certificates",
 ]
 
@@ -70,11 +71,16 @@ def _checked_proxy(proxy: str) -> str:
     address = proxy if "://" in proxy else f"http://{proxy}"
     try:
         parts = urlsplit(address)
-        if parts.hostname and (parts.port is None or parts.port):
+        if parts.hostname and address.isascii() and (parts.port is None or parts.port):
             return address
     except ValueError:
         pass
-    raise UsageError(
+    raise bad_proxy()
+
+
+def bad_proxy() -> UsageError:
+    """Return the error for a proxy whose address libcurl cannot use, without that address and its password."""
+    return UsageError(
         "the address of the proxy in the environment cannot be read",
         where="http_proxy, https_proxy",
         fix="Write it as http://host:port.",
