@@ -381,6 +381,26 @@ def test_a_request_is_sent_once_also_when_a_kept_connection_is_closed_without_an
     assert [request.endswith(b"{}") for request in requests] == [True, True]
 
 
+def test_a_kept_connection_that_the_server_has_closed_is_not_used() -> None:
+    """libcurl would find out only after a second."""
+
+    def talk(connection: socket.socket) -> None:
+        requests.append(connection.recv(65_536))
+        connection.sendall(OK + THREE)
+
+    async def go(url: str) -> None:
+        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
+        for _ in range(4):
+            assert (await client.send(HttpCall("POST", url, body=b"{}"))).body == b"abc"
+            await asyncio.sleep(0.05)
+        await client.close()
+
+    requests: list[bytes] = []
+    with serving(talk) as url:
+        asyncio.run(go(url))
+    assert len(requests) == 4
+
+
 def test_a_large_call_is_sent_with_its_form_and_kept_in_its_file(tmp_path: Path) -> None:
     """The file of a form is sent from its beginning to its size; a sink takes more than the limit of a body."""
     received = bytearray()

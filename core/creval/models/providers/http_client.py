@@ -12,6 +12,7 @@ import pycurl
 
 from creval.errors import FatalModelError, RetryableModelError
 from creval.models.providers.failures import Caller
+from creval.models.providers.http_connections import Connections
 from creval.models.providers.http_failures import failure_of
 from creval.models.providers.http_messages import HttpCall, HttpReply
 from creval.models.providers.http_settings import (
@@ -41,6 +42,7 @@ class HttpClient:
         self._trusted: Certificates | None = None
         self._multi = pycurl.AsyncCurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, MOST_CONNECTIONS)
+        self._connections = Connections()
         self._unused: list[Transfer] = []
 
     async def send(self, call: HttpCall) -> HttpReply:
@@ -49,10 +51,7 @@ class HttpClient:
         transfer = self._unused.pop() if reusable and self._unused else self._open()
         try:
             transfer.prepare(call, self._headers)
-            if call.large:
-                await self._send_patiently(transfer)
-            else:
-                await self._multi.add_handle(transfer.curl)
+            await self._perform(transfer, call.large)
         except pycurl.error as error:
             raise self._failure(transfer, error) from None
         except ValueError as error:
@@ -71,10 +70,26 @@ class HttpClient:
         for transfer in transfers:
             transfer.curl.close()
 
+    async def _perform(self, transfer: Transfer, large: bool) -> None:
+        """Make a call, on a new connection if the server has closed the kept one."""
+        perform = self._send_patiently if large else self._send
+        try:
+            await perform(transfer)
+        except pycurl.error:
+            if not transfer.is_stale:
+                raise
+            transfer.is_stale = False
+            transfer.curl.setopt(pycurl.FRESH_CONNECT, 1)
+            await perform(transfer)
+            transfer.curl.setopt(pycurl.FRESH_CONNECT, 0)
+
+    async def _send(self, transfer: Transfer) -> None:
+        await self._multi.add_handle(transfer.curl)
+
     def _open(self) -> Transfer:
         if self._trusted is None:
             self._trusted = trusted_certificates()
-        transfer = Transfer(self._limits.bytes)
+        transfer = Transfer(self._limits.bytes, self._connections)
         apply_settings(transfer.curl, self._limits, self._proxy, self._trusted)
         return transfer
 

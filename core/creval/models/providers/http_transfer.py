@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import pycurl
 
+from creval.models.providers.http_connections import Connections
 from creval.models.providers.http_messages import FormFile, HttpCall, HttpReply
 
 __all__ = ["Transfer"]
@@ -21,15 +22,19 @@ class Transfer:
     """A handle of libcurl for one call at a time. After a failure it is not used again.
 
     `received` counts the bytes of the body; more than `most` end the transfer. `fault` is an exception of the sink or
-    of the form's file. `on_data` is called for each piece that is sent from a form or received.
+    of the form's file. `on_data` is called for each piece that is sent from a form or received. `is_stale`: nothing was
+    sent, as the server had closed the kept connection.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, connections: Connections) -> None:
         self.curl = pycurl.Curl()
         self.received = 0
         self.fault: Exception | None = None
         self.on_data: Callable[[], None] | None = None
+        self.is_stale = False
         self._most = most
+        self._connections = connections
+        self._opened: list[int] = []
         self._sink: BinaryIO | None = None
         self._head: list[bytes] = []
         self._pieces: list[bytes] = []
@@ -38,11 +43,15 @@ class Transfer:
         self.curl.setopt(pycurl.HEADERFUNCTION, self._head.append)
         self.curl.setopt(pycurl.READFUNCTION, self._next_of_body)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._write)
+        self.curl.setopt(pycurl.SOCKOPTFUNCTION, self._note_socket)
+        self.curl.setopt(pycurl.PREREQFUNCTION, self._check_connection)
 
     def prepare(self, call: HttpCall, headers: Mapping[str, str]) -> None:
         """Set what is sent. Raises ValueError if a header cannot be sent, pycurl.error if the address is malformed."""
         curl = self.curl
         self.received = 0
+        self.is_stale = False
+        self._opened.clear()
         self._head.clear()
         self._pieces.clear()
         self._sink = call.sink
@@ -67,6 +76,19 @@ class Transfer:
         content_type = self.curl.getinfo_raw(pycurl.CONTENT_TYPE) or b""
         status = self.curl.getinfo(pycurl.RESPONSE_CODE)
         return HttpReply(status, body, content_type.decode("latin-1"), tuple(self._head))
+
+    def _note_socket(self, number: int, _: int) -> int:
+        self._opened.append(number)
+        return int(pycurl.SOCKOPT_OK)
+
+    def _check_connection(self, _: str, __: str, ___: int, port: int) -> int:
+        """Refuse a kept connection that the server has closed. Called before anything is sent."""
+        if self._opened:
+            self._connections.add(self._opened)
+        elif self._connections.is_closed(port):
+            self.is_stale = True
+            return int(pycurl.PREREQFUNC_ABORT)
+        return int(pycurl.PREREQFUNC_OK)
 
     def _next_of_body(self, size: int) -> bytes:
         """Return the next bytes of the body.
