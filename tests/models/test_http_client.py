@@ -381,6 +381,31 @@ def test_a_request_is_sent_once_also_when_a_kept_connection_is_closed_without_an
     assert [request.endswith(b"{}") for request in requests] == [True, True]
 
 
+FORM = {"purpose": "batch"}
+
+
+@pytest.mark.parametrize("call", [HttpCall("GET", ""), HttpCall("POST", "", body=b""), HttpCall("POST", "", form=FORM)])
+def test_a_request_without_a_body_is_sent_once_too(call: HttpCall) -> None:
+    def talk(connection: socket.socket) -> None:
+        requests.append(connection.recv(65_536))
+        if len(requests) == 1:
+            connection.sendall(OK + THREE)
+            if connection.recv(65_536):
+                requests.append(b"on the first connection")
+
+    async def go(url: str) -> None:
+        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
+        await client.send(HttpCall("POST", url, body=b"{}"))
+        with pytest.raises(RetryableModelError, match="closed the connection without an answer"):
+            await client.send(call._replace(url=url))
+        await client.close()
+
+    requests: list[bytes] = []
+    with serving(talk) as url:
+        asyncio.run(go(url))
+    assert len(requests) == 2
+
+
 def test_a_kept_connection_that_the_server_has_closed_is_not_used() -> None:
     """libcurl would find out only after a second."""
 

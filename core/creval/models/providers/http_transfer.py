@@ -55,6 +55,7 @@ class Transfer:
         self._head.clear()
         self._pieces.clear()
         self._sink = call.sink
+        curl.setopt(pycurl.FRESH_CONNECT, not call.body)  # without a body libcurl may send again, see _next_of_body
         curl.setopt(pycurl.URL, _with_query(call.url, call.query) if call.query else _ascii(call.url))
         if call.headers != self._headers:
             curl.setopt(pycurl.HTTPHEADER, _header_lines({**headers, **(call.headers or {})}))
