@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import gzip
 import io
 import os
@@ -22,6 +23,7 @@ from creval.models.providers.failures import Caller
 from creval.models.providers.http_client import HttpClient
 from creval.models.providers.http_messages import FormFile, HttpCall, HttpReply
 from creval.models.providers.http_settings import HttpLimits
+from creval.models.providers.http_transfer import Transfer
 
 real = ssl.get_default_verify_paths
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
@@ -450,6 +452,27 @@ def test_a_large_call_is_sent_with_its_form_and_kept_in_its_file(tmp_path: Path)
     assert (tmp_path / "sink").read_bytes() == b"x" * 50_000
     assert b"line\n" * 40_000 in received and b'name="file"; filename="a.jsonl"' in received
     assert b'name="purpose"\r\n\r\nbatch\r\n' in received and b"Expect" not in received
+
+
+def test_a_failed_call_is_freed_at_once() -> None:
+    """Otherwise what has arrived of many failed calls would fill the memory."""
+
+    async def go(url: str) -> None:
+        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
+        for _ in range(5):
+            with pytest.raises(RetryableModelError):
+                await client.send(HttpCall("POST", url, body=b"{}"))
+        await client.close()
+
+    gc.collect()
+    gc.disable()
+    try:
+        with answering(FAULTS["cut short"][0]) as url:
+            before = sum(type(each) is Transfer for each in gc.get_objects())
+            asyncio.run(go(url))
+            assert sum(type(each) is Transfer for each in gc.get_objects()) == before
+    finally:
+        gc.enable()
 
 
 def test_what_a_file_refuses_is_the_error_of_the_call(tmp_path: Path) -> None:

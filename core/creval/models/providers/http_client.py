@@ -49,13 +49,18 @@ class HttpClient:
         """Make one call. Raises RetryableModelError or FatalModelError if no complete answer arrived."""
         reusable = not call.large and call.form is None and call.sink is None
         transfer = self._unused.pop() if reusable and self._unused else self._open()
+        complete = False
         try:
             transfer.prepare(call, self._headers)
             await self._perform(transfer, call.large)
+            complete = True
         except pycurl.error as error:
             raise self._failure(transfer, error) from None
         except ValueError as error:
             raise FatalModelError(f"the address cannot be called: {error}", where=self._caller.where) from None
+        finally:
+            if not complete:  # frees what has arrived now, not when Python next looks for cycles
+                transfer.curl.close()
         reply = transfer.reply()
         if reusable:
             self._unused.append(transfer)
