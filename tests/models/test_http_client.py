@@ -439,7 +439,7 @@ def test_a_large_call_is_sent_with_its_form_and_kept_in_its_file(tmp_path: Path)
 
     async def go(url: str) -> HttpReply:
         client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        file = io.BytesIO(b"line\n" * 40_000)
+        file = io.BytesIO(b"line\n" * 40_000 + b"and what was added since")
         form = {"purpose": "batch", "file": FormFile(file, 200_000, "a.jsonl", "application/jsonl")}
         with (tmp_path / "sink").open("wb") as sink:
             reply = await client.send(HttpCall("POST", url, form=form, sink=sink, large=True))
@@ -452,6 +452,7 @@ def test_a_large_call_is_sent_with_its_form_and_kept_in_its_file(tmp_path: Path)
     assert (tmp_path / "sink").read_bytes() == b"x" * 50_000
     assert b"line\n" * 40_000 in received and b'name="file"; filename="a.jsonl"' in received
     assert b'name="purpose"\r\n\r\nbatch\r\n' in received and b"Expect" not in received
+    assert b"since" not in received
 
 
 def test_a_failed_call_is_freed_at_once() -> None:

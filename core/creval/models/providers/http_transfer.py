@@ -125,17 +125,17 @@ class Transfer:
             if isinstance(value, str):
                 part.data(value.encode())
             else:
-                part.data_cb(value.size, partial(self._read, value.file))
+                part.data_cb(value.size, partial(self._read, value.file, value.file.tell() + value.size))
                 part.filename(value.name)
                 part.type(value.media_type)
         return mime
 
-    def _read(self, file: BinaryIO, _: object, size: int) -> bytes | int:
-        """Return the next bytes of a form's file."""
+    def _read(self, file: BinaryIO, end: int, _: object, size: int) -> bytes | int:
+        """Return the next bytes of a form's file; libcurl would send more than the stated size."""
         if self.on_data is not None:
             self.on_data()
         try:
-            return file.read(size)
+            return file.read(min(size, end - file.tell()))
         except Exception as error:
             self.fault = error
             return int(pycurl.READFUNC_ABORT)
