@@ -203,6 +203,15 @@ def test_a_certificate_of_ones_own_is_trusted_where_the_variable_names_it(
             send(url)
 
 
+def test_the_path_of_a_certificate_may_have_any_letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "jürgen"
+    folder.mkdir()
+    context, own = certificate(folder)
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    with answering(OK + THREE, context=context) as url:
+        assert send(url).body == b"abc"
+
+
 def test_without_a_file_the_systems_folder_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context, own = certificate(tmp_path)
     folder = tmp_path / "certs"

@@ -62,9 +62,9 @@ def apply_settings(curl: pycurl.Curl, limits: HttpLimits, proxy: str | None, tru
     if limits.seconds <= LONGEST_SECONDS:
         set_option(pycurl.TIMEOUT_MS, max(1, round(1000 * limits.seconds)))
     for option in (pycurl.CAINFO, pycurl.PROXY_CAINFO):
-        set_option(option, trusted.file)
+        set_option(option, None if trusted.file is None else os.fsencode(trusted.file))
     for option in (pycurl.CAPATH, pycurl.PROXY_CAPATH):
-        set_option(option, trusted.folder)
+        set_option(option, None if trusted.folder is None else os.fsencode(trusted.folder))
 
 
 def _checked_proxy(proxy: str) -> str:

@@ -160,6 +160,8 @@ def _header_lines(headers: Mapping[str, str]) -> list[str]:
     for line in lines:
         if any(character in line for character in _FORBIDDEN):
             raise ValueError("a header contains a line break")
+        if not line.isascii():
+            raise ValueError("a header contains characters that are not ASCII")
     return [*lines, "Expect:"]
 
 
