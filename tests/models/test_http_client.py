@@ -290,6 +290,13 @@ def test_calls_go_through_the_proxy_and_its_password_is_sent_but_never_shown() -
     assert "geheim" not in f"{caught.value}{caught.value!r}"
 
 
+def test_a_host_may_have_any_letters() -> None:
+    seen: list[bytes] = []
+    with proxying(seen) as proxy:
+        assert send("http://bücher.example:81/v1", proxy.removesuffix("/v1")).body == b"abc"
+    assert seen[0].startswith(b"POST http://xn--bcher-kva.example:81/v1 ")
+
+
 def test_tls_goes_through_the_proxys_tunnel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context, own = certificate(tmp_path, "-addext", "basicConstraints=critical,CA:FALSE")
     monkeypatch.setenv("SSL_CERT_FILE", str(own))

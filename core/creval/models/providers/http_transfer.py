@@ -146,12 +146,17 @@ def _with_query(url: str, query: Mapping[str, str]) -> bytes:
 
 
 def _ascii(url: str) -> bytes:
-    """Return the bytes of an address. Other characters are escaped, except in the host, which libcurl converts."""
+    """Return the bytes of an address. Other characters are escaped; in the host they are encoded (IDNA).
+
+    libcurl in pycurl's wheels does not encode hosts. Raises ValueError if a host cannot be encoded.
+    """
     if url.isascii():
         return url.encode()
     parts = urlsplit(url)
     rest = urlunsplit(("", "", parts.path, parts.query, ""))
-    return f"{parts.scheme}://{parts.netloc}{quote(rest, safe=_ASCII)}".encode()
+    user, at, host = parts.netloc.rpartition("@")
+    host = host.encode("idna").decode()
+    return f"{parts.scheme}://{quote(user, safe=_ASCII)}{at}{host}{quote(rest, safe=_ASCII)}".encode()
 
 
 def _header_lines(headers: Mapping[str, str]) -> list[str]:
