@@ -471,6 +471,22 @@ def test_a_large_call_is_sent_with_its_form_and_kept_in_its_file(tmp_path: Path)
     assert b"since" not in received
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_calls_of_a_client_that_is_closed_fail_and_are_not_cancelled(large: bool) -> None:
+    async def go(url: str) -> None:
+        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
+        call = HttpCall("POST", url, body=b"{}", large=large)
+        running = asyncio.create_task(client.send(call))
+        await asyncio.sleep(0.05)
+        await client.close()
+        for late in (running, client.send(call)):
+            with pytest.raises(RetryableModelError, match="the client is closed"):
+                await late
+
+    with serving(lambda connection: connection.recv(65_536) and threading.Event().wait(0.5)) as url:
+        asyncio.run(go(url))
+
+
 def test_a_failed_call_is_freed_at_once() -> None:
     """Otherwise what has arrived of many failed calls would fill the memory."""
 

@@ -47,6 +47,8 @@ class HttpClient:
 
     async def send(self, call: HttpCall) -> HttpReply:
         """Make one call. Raises RetryableModelError or FatalModelError if no complete answer arrived."""
+        if self._multi.closed:
+            raise self._closed()
         reusable = not call.large and call.form is None and call.sink is None
         transfer = self._unused.pop() if reusable and self._unused else self._open()
         complete = False
@@ -54,6 +56,10 @@ class HttpClient:
             transfer.prepare(call, self._headers)
             await self._perform(transfer, call.large)
             complete = True
+        except asyncio.CancelledError:
+            if not self._multi.closed or _is_task_cancelled():
+                raise
+            raise self._closed() from None
         except pycurl.error as error:
             raise self._failure(transfer, error) from None
         except ValueError as error:
@@ -69,7 +75,7 @@ class HttpClient:
         return reply
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections. Calls in flight fail."""
         await self._multi.aclose()
         transfers, self._unused = self._unused, []
         for transfer in transfers:
@@ -110,6 +116,9 @@ class HttpClient:
         except TimeoutError:
             raise RetryableModelError(f"no answer within {seconds:g} s", where=self._caller.where) from None
 
+    def _closed(self) -> RetryableModelError:
+        return RetryableModelError("the connection failed: the client is closed", where=self._caller.where)
+
     def _failure(self, transfer: Transfer, error: pycurl.error) -> Exception:
         """Return the exception to raise for a failed transfer."""
         if transfer.fault is not None:
@@ -119,3 +128,8 @@ class HttpClient:
             return RetryableModelError(what, where=self._caller.where)
         code, message = error.args
         return failure_of(code, message, transfer.curl.getinfo(pycurl.OS_ERRNO), self._caller, self._limits.seconds)
+
+
+def _is_task_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
