@@ -39,7 +39,7 @@ class Transfer:
         self._head: list[bytes] = []
         self._pieces: list[bytes] = []
         self._headers: Mapping[str, str] | None = {"": ""}  # of the last call, here none
-        self._unsent = b""
+        self._unsent = memoryview(b"")  # its slices are not copies
         self.curl.setopt(pycurl.HEADERFUNCTION, self._head.append)
         self.curl.setopt(pycurl.READFUNCTION, self._next_of_body)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._write)
@@ -63,7 +63,7 @@ class Transfer:
         if call.form is not None:
             curl.setopt(pycurl.MIMEPOST, self._multipart(call.form))
         elif call.body is not None or call.method == "POST":
-            self._unsent = call.body or b""
+            self._unsent = memoryview(call.body or b"")
             curl.setopt(pycurl.POST, 1)
             curl.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._unsent))
         else:
@@ -74,6 +74,8 @@ class Transfer:
         """Return the reply of a complete transfer."""
         pieces = self._pieces
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        self._pieces = []  # a handle that waits for its next call holds no body
+        self._unsent = memoryview(b"")
         content_type = self.curl.getinfo_raw(pycurl.CONTENT_TYPE) or b""
         status = self.curl.getinfo(pycurl.RESPONSE_CODE)
         return HttpReply(status, body, content_type.decode("latin-1"), tuple(self._head))
@@ -91,7 +93,7 @@ class Transfer:
             return int(pycurl.PREREQFUNC_ABORT)
         return int(pycurl.PREREQFUNC_OK)
 
-    def _next_of_body(self, size: int) -> bytes:
+    def _next_of_body(self, size: int) -> memoryview:
         """Return the next bytes of the body.
 
         A body that libcurl cannot read again is sent once. A string would be sent again, without a word, if a server
