@@ -126,6 +126,11 @@ def test_headers_are_read_whatever_their_case() -> None:
     assert reply.headers == {"retry-after": "3", "x-y": "a", "content-length": "3"}
 
 
+def test_a_trailer_is_no_header() -> None:
+    with answering(OK + b"X-Y: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Z: b\r\nRetry-After: 9\r\n\r\n") as url:
+        assert send(url).headers == {"x-y": "a", "transfer-encoding": "chunked"}
+
+
 def test_each_limit_of_time_is_named() -> None:
     def silent(connection: socket.socket) -> None:
         connection.recv(65_536)

@@ -28,12 +28,17 @@ class HttpReply(NamedTuple):
     def headers(self) -> Mapping[str, str]:
         """Return the headers, except those that are not text. Names are in lower case; the first of a name is kept.
 
-        Those of interim replies and of a proxy are left out.
+        Those of interim replies and of a proxy are left out, and so are the trailers of chunks.
         """
         headers: dict[str, str] = {}
+        ended = True
         for line in self.head:
             if line.startswith(b"HTTP/"):
                 headers.clear()
+                ended = False
+                continue
+            if ended or line in (b"\r\n", b"\n"):
+                ended = True
                 continue
             name, colon, value = line.partition(b":")
             if colon and value.isascii():
