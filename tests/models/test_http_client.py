@@ -96,6 +96,7 @@ FAULTS = {
     "no status": (b"HTTP/1.1 0 OK\r\n" + THREE, "Unsupported HTTP"),
     "a broken header": (OK + b"broken\r\n" + THREE, "Header without colon"),
     "hundreds of headers": (OK + b"".join(b"X%d: a\r\n" % i for i in range(9000)) + THREE, "[Tt]oo many|too large"),
+    "an overlong header": (OK + b"X-Y: " + b"a" * 150_000 + b"\r\n" + THREE, "failed: libcurl's error 100"),
     "cut short": (OK + b"Content-Length: 9\r\n\r\nabc", "6 bytes missing"),
     "a broken chunk": (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", "chunk hex-length"),
     "no gzip": (OK + b"Content-Encoding: gzip\r\n" + THREE, "content unencoding"),

@@ -40,7 +40,7 @@ def failure_of(code: int, message: str, os_error: int, caller: Caller, seconds: 
         return FatalModelError(f"the address cannot be called: {redact(message, caller.keys)}", where=where)
     kind: type[ModelError] = RetryableModelError
     fix = "Check that the server runs and that the base URL is right."
-    words = redact(message, caller.keys)
+    words = redact(message, caller.keys) or f"libcurl's error {code}"  # some have no message
     if code == pycurl.E_PEER_FAILED_VERIFICATION:
         kind = FatalModelError
         fix = f"If the certificate is your own:  export {http_settings.CERTIFICATES}=/path/to/certificate.pem"
