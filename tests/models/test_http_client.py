@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import certifi
 import pytest
 
 from creval.errors import FatalModelError, RetryableModelError, UsageError
@@ -230,6 +231,23 @@ def test_without_a_file_the_systems_folder_is_trusted(tmp_path: Path, monkeypatc
         with pytest.raises(FatalModelError, match="self-signed certificate"):  # certifi's, as the folder has no index
             send(url)
         subprocess.run(["openssl", "rehash", str(folder)], check=True)
+        assert send(url).body == b"abc"
+
+
+def test_a_folder_that_the_variable_names_is_trusted_next_to_the_systems_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, own = certificate(tmp_path)
+    folder = tmp_path / "certs"
+    folder.mkdir()
+    (folder / "own.pem").write_bytes(own.read_bytes())
+    subprocess.run(["openssl", "rehash", str(folder)], check=True)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: real()._replace(cafile=certifi.where()))
+    with answering(OK + THREE, context=context) as url:
+        with pytest.raises(FatalModelError, match="self-signed certificate"):
+            send(url)
+        monkeypatch.setenv("SSL_CERT_DIR", str(folder))
         assert send(url).body == b"abc"
 
 

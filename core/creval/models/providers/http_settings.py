@@ -90,6 +90,8 @@ def bad_proxy() -> UsageError:
 def trusted_certificates() -> Certificates:
     """Return which certificates to trust: the user's file and the system's folder, else the system's, else certifi's.
 
+    A folder that SSL_CERT_DIR names is trusted next to the system's file.
+
     A folder counts if it has an index, as OpenSSL needs one. Raises UsageError if the user's file cannot be used.
     """
     paths = ssl.get_default_verify_paths()
@@ -99,7 +101,9 @@ def trusted_certificates() -> Certificates:
         _check_certificates(own)
         return Certificates(own, folder)
     if paths.cafile:
-        return Certificates(paths.cafile, None)  # without a folder libcurl reads the file once for all connections
+        named = os.environ.get(paths.openssl_capath_env)
+        # Without a folder libcurl reads the file once for all connections.
+        return Certificates(paths.cafile, folder if named else None)
     return Certificates(None, folder) if folder else Certificates(certifi.where(), None)
 
 
