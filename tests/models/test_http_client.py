@@ -109,6 +109,29 @@ FAULTS = {
 }
 
 
+def test_a_server_that_names_an_unknown_encoding_is_asked_for_plain_text() -> None:
+    """Some servers name a character set there. libcurl does not read on, so the first call is lost."""
+    requests: list[bytes] = []
+
+    def talk(connection: socket.socket) -> None:
+        requests.append(connection.recv(65_536))
+        connection.sendall(OK + b"Content-Encoding: UTF-8\r\n" + THREE)
+
+    async def go(url: str) -> list[bytes]:
+        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
+        call = HttpCall("POST", url, body=b"{}")
+        with pytest.raises(RetryableModelError, match="unknown Content-Encoding") as caught:
+            await client.send(call)
+        assert caught.value.retry_after == 0.0
+        bodies = [(await client.send(call)).body for _ in range(2)]
+        await client.close()
+        return bodies
+
+    with serving(talk) as url:
+        assert asyncio.run(go(url)) == [b"abc", b"abc"]
+    assert [b"Accept-Encoding" in request for request in requests] == [True, False, False]
+
+
 def test_every_form_of_an_answer_is_read() -> None:
     for name, (data, body) in READ.items():
         with answering(data) as url:

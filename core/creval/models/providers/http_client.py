@@ -26,6 +26,8 @@ from creval.models.providers.http_transfer import Transfer
 
 __all__ = ["HttpClient"]
 
+_UNKNOWN_ENCODING = "Unrecognized content encoding"
+
 
 class HttpClient:
     """Calls to the servers of one provider. Redirects are not followed, and cookies not kept.
@@ -44,6 +46,7 @@ class HttpClient:
         self._multi.setopt(pycurl.M_MAXCONNECTS, MOST_CONNECTIONS)
         self._connections = Connections()
         self._unused: list[Transfer] = []
+        self._decompress = True
 
     async def send(self, call: HttpCall) -> HttpReply:
         """Make one call. Raises RetryableModelError or FatalModelError if no complete answer arrived."""
@@ -92,7 +95,6 @@ class HttpClient:
             transfer.is_stale = False
             transfer.curl.setopt(pycurl.FRESH_CONNECT, 1)
             await perform(transfer)
-            transfer.curl.setopt(pycurl.FRESH_CONNECT, 0)
 
     async def _send(self, transfer: Transfer) -> None:
         await self._multi.add_handle(transfer.curl)
@@ -102,6 +104,8 @@ class HttpClient:
             self._trusted = trusted_certificates()
         transfer = Transfer(self._limits.bytes, self._connections)
         apply_settings(transfer.curl, self._limits, self._proxy, self._trusted)
+        if self._decompress:
+            transfer.curl.setopt(pycurl.ACCEPT_ENCODING, "")  # whatever libcurl can decompress
         return transfer
 
     async def _send_patiently(self, transfer: Transfer) -> None:
@@ -127,6 +131,11 @@ class HttpClient:
             what = f"the reply is longer than {self._limits.bytes} bytes"
             return RetryableModelError(what, where=self._caller.where)
         code, message = error.args
+        if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith(_UNKNOWN_ENCODING):
+            self._decompress = False
+            self._unused.clear()
+            what = "the server names an unknown Content-Encoding, so it is asked for plain text"
+            return RetryableModelError(what, where=self._caller.where, retry_after=0.0)
         return failure_of(code, message, transfer.curl.getinfo(pycurl.OS_ERRNO), self._caller, self._limits.seconds)
 
 

@@ -54,7 +54,7 @@ def apply_settings(curl: pycurl.Curl, limits: HttpLimits, proxy: str | None, tru
     set_option(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
     set_option(pycurl.NOSIGNAL, 1)
     set_option(pycurl.USERAGENT, "creval")
-    set_option(pycurl.ACCEPT_ENCODING, "")  # whatever libcurl can decompress
+    set_option(pycurl.TCP_KEEPALIVE, 1)  # an answer may take minutes, and routers forget silent connections
     set_option(pycurl.CONNECTTIMEOUT_MS, round(1000 * CONNECT_SECONDS))
     set_option(pycurl.MAXAGE_CONN, IDLE_SECONDS)
     set_option(pycurl.NOPROXY, "")
@@ -90,9 +90,8 @@ def bad_proxy() -> UsageError:
 def trusted_certificates() -> Certificates:
     """Return which certificates to trust: the user's file and the system's folder, else the system's, else certifi's.
 
-    A folder that SSL_CERT_DIR names is trusted next to the system's file.
-
-    A folder counts if it has an index, as OpenSSL needs one. Raises UsageError if the user's file cannot be used.
+    A folder that SSL_CERT_DIR names is trusted next to the file. A folder counts if it has an index, as OpenSSL
+    needs one. Raises UsageError if the user's file cannot be used.
     """
     paths = ssl.get_default_verify_paths()
     folder = paths.capath if paths.capath and any(Path(paths.capath).glob("*.0")) else None
