@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import certifi
 import pycurl
 
 from creval.errors import UsageError
@@ -103,7 +102,11 @@ def trusted_certificates() -> Certificates:
         named = os.environ.get(paths.openssl_capath_env)
         # Without a folder libcurl reads the file once for all connections.
         return Certificates(paths.cafile, folder if named else None)
-    return Certificates(None, folder) if folder else Certificates(certifi.where(), None)
+    if folder:
+        return Certificates(None, folder)
+    import certifi
+
+    return Certificates(certifi.where(), None)
 
 
 def _check_certificates(file: str) -> None:
