@@ -36,6 +36,7 @@ def headless_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    started.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})  # a headless window has it only sometimes
     yield started
     started.quit()
 
