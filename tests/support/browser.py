@@ -36,7 +36,8 @@ def headless_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    started.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})  # a headless window has it only sometimes
+    # A headless window has the focus only sometimes.
+    started.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
     yield started
     started.quit()
 
