@@ -6,7 +6,7 @@ The transport is libcurl through pycurl, whose cost per call is less than half o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 import pycurl
 
@@ -86,18 +86,17 @@ class HttpClient:
 
     async def _perform(self, transfer: Transfer, large: bool) -> None:
         """Make a call, on a new connection if the server has closed the kept one."""
-        perform = self._send_patiently if large else self._send
         try:
-            await perform(transfer)
+            await self._start(transfer, large)
         except pycurl.error:
             if not transfer.is_stale:
                 raise
             transfer.is_stale = False
             transfer.curl.setopt(pycurl.FRESH_CONNECT, 1)
-            await perform(transfer)
+            await self._start(transfer, large)
 
-    async def _send(self, transfer: Transfer) -> None:
-        await self._multi.add_handle(transfer.curl)
+    def _start(self, transfer: Transfer, large: bool) -> Awaitable[object]:
+        return self._send_patiently(transfer) if large else self._multi.add_handle(transfer.curl)
 
     def _open(self) -> Transfer:
         if self._trusted is None:
