@@ -363,6 +363,43 @@ def test_through_a_real_server_with_every_fault_once(registry, ask, fast) -> Non
     assert (reply.attempts, stats.tries, stats.retries, stats.rate_limited) == (5, 5, 4, 1)
 
 
+def test_a_server_that_is_off_is_reported_once_while_it_is_tried_again(
+    registry, ask, fast, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The tries may take a minute, in which nothing else is seen."""
+
+    async def go(url: str) -> None:
+        options = dataclasses.replace(fast, base_url=url, backoff_base=0.01, backoff_cap=0.01, max_retries=3)
+        model = open_model("openai/m", registry, options)
+        for _ in range(2):
+            with pytest.raises(RetryableModelError, match="given up after 4 tries"):
+                await model.generate(ask())
+        await model.close()
+
+    with ChatServer() as server:
+        url = server.url
+    asyncio.run(go(url))
+    (warning,) = [record.getMessage() for record in caplog.records if record.name == "creval"]
+    assert warning == (
+        f"openai/m at {url}/chat/completions: the connection failed: Connection refused. "
+        "It is tried up to 3 more times. Check that the server runs and that the base URL is right."
+    )
+
+
+def test_a_failure_after_an_answer_is_only_counted(registry, ask, fast, caplog: pytest.LogCaptureFixture) -> None:
+    async def go(url: str) -> int:
+        options = dataclasses.replace(fast, base_url=url, backoff_base=0.01, backoff_cap=0.01)
+        model = open_model("openai/m", registry, options)
+        for text in ("first", "second"):
+            await model.generate(ask(text))
+        await model.close()
+        return model.stats().retries
+
+    with ChatServer([Answer("a"), Reset()]) as server:
+        assert asyncio.run(go(server.url)) == 1
+    assert not [record for record in caplog.records if record.name == "creval"]
+
+
 def test_a_usage_error_is_no_failed_call(ask, registry, fast) -> None:
     async def go(url: str) -> None:
         model = open_model("openai/m", registry, dataclasses.replace(fast, base_url=url))

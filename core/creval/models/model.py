@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "ModelParts", "price_of"]
 
+_LOG = logging.getLogger("creval")
 _CHARACTERS_A_TOKEN = 3  # a low value for English prose; used only for estimates
 _PASSED_OVER = 20
 """The 429s that a call may get, while others are answered, before they count as tries: it may be too large."""
@@ -66,6 +68,7 @@ class Model:
         self._parts = parts
         self._tally = Tally()
         self._closed: FatalModelError | None = None
+        self._warned = False
         self._first_calls = FirstCalls()
         secrets = (*getattr(parts.provider, "secrets", ()), *likely_secrets()) if parts.traits.remote else ()
         self._mask = Mask(secrets)
@@ -257,6 +260,7 @@ class Model:
                     wait = self._wait(attempt - refused, error)
                 if wait is None:
                     raise
+                self._warn_of_silence(error, wait)
                 await self._check_budget(request, error)
             else:
                 if emptied or not (self.traits.remote and _is_empty(reply)) or _may_be_empty(request):
@@ -272,6 +276,14 @@ class Model:
                 await self._parts.clock.sleep(wait)
             attempt += 1
             self._tally.retries += 1
+
+    def _warn_of_silence(self, error: ModelError, wait: float) -> None:
+        """Say once why nothing happens: no call has had any answer yet, and the next try comes after a wait."""
+        if self._warned or not wait or error.http_status is not None or self._tally.calls:
+            return
+        self._warned = True
+        tries = f"It is tried up to {self._parts.retries.max_retries} more times."
+        _LOG.warning(" ".join(filter(None, [f"{error.where}: {error.what}.", tries, error.fix])))
 
     def _limiter_waits(self, error: ModelError) -> bool:
         """Whether the limiter holds calls back until the provider accepts some again, so that this one costs no try."""
