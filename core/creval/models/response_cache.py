@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -13,12 +12,12 @@ from pathlib import Path
 from creval.errors import DataError
 from creval.types.messages import Reply
 from creval.types.reply_json import reply_from_json, reply_to_json
+from creval.write_ahead import switch_to_write_ahead
 
 __all__ = ["ResponseCache"]
 
 _SCHEMA_VERSION = 1
 _BUSY_SECONDS = 60.0  # seconds to wait for another process that writes
-_RETRY_SECONDS = 0.01
 _BATCH_SECONDS = 0.25
 _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID"
 
@@ -85,8 +84,7 @@ class ResponseCache:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        _switch_to_write_ahead(connection)
-        connection.execute("PRAGMA synchronous=NORMAL")
+        switch_to_write_ahead(connection, _BUSY_SECONDS)
         return connection
 
     def _prepare(self) -> None:
@@ -154,19 +152,6 @@ class ResponseCache:
             where=str(self._path),
             fix=f"Remove it (rm '{self._path}'*): its answers will be requested again. Or run without --cache.",
         )
-
-
-def _switch_to_write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch a new file to write-ahead mode; sqlite itself does not wait for another process that is creating it."""
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(_RETRY_SECONDS)
 
 
 def _reply(text: str) -> Reply:

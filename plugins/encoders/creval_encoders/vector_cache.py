@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from creval.plugin.encoders import switch_to_write_ahead
+
 __all__ = ["VectorCache"]
 
 _log = logging.getLogger(__name__)
@@ -18,6 +20,7 @@ CREATE TABLE IF NOT EXISTS vector (
     instrument INTEGER NOT NULL, text TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (instrument, text)
 ) WITHOUT ROWID;
 """
+_BUSY_SECONDS = 30.0  # seconds to wait for another process that writes
 _CHUNK = 500  # less than sqlite's limit of bound parameters
 
 
@@ -32,9 +35,8 @@ class VectorCache:
         self._connection: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
+            connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
+            switch_to_write_ahead(connection, _BUSY_SECONDS)
             connection.executescript(_SCHEMA)
             with connection:
                 connection.execute("INSERT OR IGNORE INTO instrument (name) VALUES (?)", (resource,))
