@@ -1,4 +1,4 @@
-"""Parts of the core for creval-encoders and creval-datasets: the Hugging Face Hub, rows of data, names in messages, files of caches.
+"""Parts of the core for creval-encoders and creval-datasets: the Hugging Face Hub, rows of data, names, caches.
 
 Private to the distributions of this repository; these names may change with any version.
 """

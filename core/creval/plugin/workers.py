@@ -14,7 +14,7 @@ from creval.engine.rescoring import with_task_files
 from creval.engine.roles.ledger import CallOrigin, Ledger
 from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import RunOptions
-from creval.engine.scoring.scoring_step import score_stream, store
+from creval.engine.scoring.scoring_step import score_stream, store_score
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.snapshot import copied_data, task_yaml
 from creval.models.budget import Budget, Ticket
@@ -25,7 +25,6 @@ from creval.models.retries import RetryPolicy
 from creval.models.secrets import redact
 from creval.plugins.loader import LOCAL, Plugins, load_plugins
 from creval.runs.folder import file_name
-from creval.runs.jsonl import dump_line
 from creval.runs.record_data import read_sample, read_score, sample_data
 from creval.runs.run_commands import CONSENTS
 from creval.tasks.task_model import Task

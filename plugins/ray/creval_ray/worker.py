@@ -17,15 +17,14 @@ from creval.plugin.workers import (
     Common,
     Setup,
     TaskPlan,
-    dump_line,
     load_plugins,
     make_sample,
     open_plans,
     open_setup,
     read_sample,
     score_stream,
-    store,
     store_sample,
+    store_score,
     with_task_files,
 )
 from creval_ray.remote import Channel, RemoteBudget, RemoteLedger, RemoteLimiters, remote_roles
@@ -110,8 +109,7 @@ class Worker:
         scoring, lines = self._scorings[task], list[bytes]()
 
         def scored(scores: Sequence[ScoreRecord]) -> None:
-            for score in scores:
-                store(lambda record: lines.append(dump_line(record)), score)
+            lines.extend(store_score(score).line for score in scores)
 
         batch = [read_sample(record) for record in samples]
         try:

@@ -16,7 +16,7 @@ from creval.runs.record_data import read_sample, score_data
 from creval.types.execution import ScoreSink
 from creval.types.sample import Sample, ScoreRecord, Status
 
-__all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "score_stream", "store"]
+__all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "score_stream", "store_score"]
 
 
 class ScoringWatch(Protocol):
@@ -97,12 +97,11 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
     file = Appender(state.scores.path)
 
     def scored(scores: Sequence[ScoreRecord]) -> None:
-        lines: list[tuple[Mapping[str, object], bytes]] = []
-        stored = [store(lambda record: lines.append((record, dump_line(record))), score) for score in scores]
-        file.append_line(b"".join(line for _, line in lines))
-        for score, (record, line) in zip(stored, lines, strict=True):
-            state.add_score(record, len(line))
-            watch.one(score)
+        stored = [store_score(score) for score in scores]
+        file.append_line(b"".join(each.line for each in stored))
+        for each in stored:
+            state.add_score(each.record, len(each.line))
+            watch.one(each.score)
         watch.some(len(scores))
 
     budget = None
@@ -118,15 +117,24 @@ async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) ->
     return budget
 
 
-def store(write: Callable[[Mapping[str, object]], object], score: ScoreRecord) -> ScoreRecord:
-    """Write a score. If it is not plain data, the scorer is at fault and the sample ends as errored."""
+class StoredScore(NamedTuple):
+    """A score as it is stored: plain data, and the line of its file."""
+
+    score: ScoreRecord
+    record: Mapping[str, Any]
+    line: bytes
+
+
+def store_score(score: ScoreRecord) -> StoredScore:
+    """Return the score to store. If it is not plain data, the scorer is at fault and the sample ends as errored."""
+    record = score_data(score)
     try:
-        write(score_data(score))
+        return StoredScore(score, record, dump_line(record))
     except UnstorableError as error:
         reason = f"the parsed value or the details of the score: {error.what}"
-        score = ScoreRecord(score.key, Status.ERRORED, route=score.route, reason=reason)
-        write(score_data(score))
-    return score
+        plain = ScoreRecord(score.key, Status.ERRORED, route=score.route, reason=reason)
+        record = score_data(plain)
+        return StoredScore(plain, record, dump_line(record))
 
 
 class _Queue:
