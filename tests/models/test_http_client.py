@@ -8,12 +8,10 @@ import socket
 import threading
 
 import pytest
-from support.raw_server import CALLER, OK, THREE, answering, send, serving
+from support.raw_server import CALLER, OK, THREE, answering, http_client, send, serving
 
 from creval.errors import FatalModelError, RetryableModelError
-from creval.models.providers.http_client import HttpClient
 from creval.models.providers.http_messages import HttpCall
-from creval.models.providers.http_settings import HttpLimits
 
 READ = {
     "a body of known length": (OK + THREE, b"abc"),
@@ -56,14 +54,12 @@ def test_a_server_that_names_an_unknown_encoding_is_asked_for_plain_text() -> No
         connection.sendall(OK + b"Content-Encoding: UTF-8\r\n" + THREE)
 
     async def go(url: str) -> list[bytes]:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        call = HttpCall("POST", url, body=b"{}")
-        with pytest.raises(RetryableModelError, match="unknown Content-Encoding") as caught:
-            await client.send(call)
-        assert caught.value.retry_after == 0.0
-        bodies = [(await client.send(call)).body for _ in range(2)]
-        await client.close()
-        return bodies
+        async with http_client() as client:
+            call = HttpCall("POST", url, body=b"{}")
+            with pytest.raises(RetryableModelError, match="unknown Content-Encoding") as caught:
+                await client.send(call)
+            assert caught.value.retry_after == 0.0
+            return [(await client.send(call)).body for _ in range(2)]
 
     with serving(talk) as url:
         assert asyncio.run(go(url)) == [b"abc", b"abc"]
@@ -139,11 +135,8 @@ def test_an_address_that_cannot_be_called_is_fatal(address: str) -> None:
 @pytest.mark.parametrize("header", ["a\r\nX-Evil: b", "a\nb", "a\0b"])
 def test_a_header_cannot_begin_another(header: str) -> None:
     async def go() -> None:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {"Authorization": header}, None)
-        try:
+        async with http_client(headers={"Authorization": header}) as client:
             await client.send(HttpCall("POST", "http://127.0.0.1:9/v1", body=b"{}"))
-        finally:
-            await client.close()
 
     with pytest.raises(FatalModelError, match="a header contains a line break") as caught:
         asyncio.run(go())

@@ -12,12 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
-from support.raw_server import CALLER, OK, THREE, answering, send, serving
+from support.raw_server import OK, THREE, answering, http_client, send, serving
 
 from creval.errors import RetryableModelError
-from creval.models.providers.http_client import HttpClient
 from creval.models.providers.http_messages import FormFile, HttpCall, HttpReply
-from creval.models.providers.http_settings import HttpLimits
 from creval.models.providers.http_transfer import Transfer
 
 
@@ -43,18 +41,16 @@ def test_a_cancellation_counts_even_if_the_reply_is_there_already() -> None:
     """Otherwise an interrupted run would ask on. The loop stands still until all replies have arrived."""
 
     async def go(url: str) -> list[object]:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        calls = [asyncio.create_task(client.send(HttpCall("POST", url, body=b"{}"))) for _ in range(80)]
-        while len(asked) < len(calls):
-            await asyncio.sleep(0.01)
-        may_reply.set()
-        for _ in calls:
-            assert replied.acquire(timeout=60.0)
-        time.sleep(0.05)
-        assert all(call.cancel() for call in calls)
-        ends = await asyncio.gather(*calls, return_exceptions=True)
-        await client.close()
-        return ends
+        async with http_client() as client:
+            calls = [asyncio.create_task(client.send(HttpCall("POST", url, body=b"{}"))) for _ in range(80)]
+            while len(asked) < len(calls):
+                await asyncio.sleep(0.01)
+            may_reply.set()
+            for _ in calls:
+                assert replied.acquire(timeout=60.0)
+            time.sleep(0.05)
+            assert all(call.cancel() for call in calls)
+            return await asyncio.gather(*calls, return_exceptions=True)
 
     def talk(connection: socket.socket) -> None:
         assert connection.recv(65_536).endswith(b"{}")
@@ -82,12 +78,11 @@ def test_a_request_is_sent_once_also_when_a_kept_connection_is_closed_without_an
         requests.append(connection.recv(65_536))
 
     async def go(url: str) -> None:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        call = HttpCall("POST", url, body=b"{}")
-        assert (await client.send(call)).body == b"abc"
-        with pytest.raises(RetryableModelError, match="closed the connection without an answer"):
-            await client.send(call)
-        await client.close()
+        async with http_client() as client:
+            call = HttpCall("POST", url, body=b"{}")
+            assert (await client.send(call)).body == b"abc"
+            with pytest.raises(RetryableModelError, match="closed the connection without an answer"):
+                await client.send(call)
 
     with serving(talk) as url:
         asyncio.run(go(url))
@@ -107,11 +102,10 @@ def test_a_request_without_a_body_is_sent_once_too(call: HttpCall) -> None:
                 requests.append(b"on the first connection")
 
     async def go(url: str) -> None:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        await client.send(HttpCall("POST", url, body=b"{}"))
-        with pytest.raises(RetryableModelError, match="closed the connection without an answer"):
-            await client.send(call._replace(url=url))
-        await client.close()
+        async with http_client() as client:
+            await client.send(HttpCall("POST", url, body=b"{}"))
+            with pytest.raises(RetryableModelError, match="closed the connection without an answer"):
+                await client.send(call._replace(url=url))
 
     requests: list[bytes] = []
     with serving(talk) as url:
@@ -127,11 +121,10 @@ def test_a_kept_connection_that_the_server_has_closed_is_not_used() -> None:
         connection.sendall(OK + THREE)
 
     async def go(url: str) -> None:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        for _ in range(4):
-            assert (await client.send(HttpCall("POST", url, body=b"{}"))).body == b"abc"
-            await asyncio.sleep(0.05)
-        await client.close()
+        async with http_client() as client:
+            for _ in range(4):
+                assert (await client.send(HttpCall("POST", url, body=b"{}"))).body == b"abc"
+                await asyncio.sleep(0.05)
 
     requests: list[bytes] = []
     with serving(talk) as url:
@@ -149,13 +142,11 @@ def test_a_large_call_is_sent_with_its_form_and_kept_in_its_file(tmp_path: Path)
         connection.sendall(OK + b"Content-Length: 50000\r\n\r\n" + b"x" * 50_000)
 
     async def go(url: str) -> HttpReply:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        file = io.BytesIO(b"line\n" * 40_000 + b"and what was added since")
-        form = {"purpose": "batch", "file": FormFile(file, 200_000, "a.jsonl", "application/jsonl")}
-        with (tmp_path / "sink").open("wb") as sink:
-            reply = await client.send(HttpCall("POST", url, form=form, sink=sink, large=True))
-        await client.close()
-        return reply
+        async with http_client() as client:
+            file = io.BytesIO(b"line\n" * 40_000 + b"and what was added since")
+            form = {"purpose": "batch", "file": FormFile(file, 200_000, "a.jsonl", "application/jsonl")}
+            with (tmp_path / "sink").open("wb") as sink:
+                return await client.send(HttpCall("POST", url, form=form, sink=sink, large=True))
 
     with serving(talk) as url:
         reply = asyncio.run(go(url))
@@ -169,14 +160,14 @@ def test_a_large_call_is_sent_with_its_form_and_kept_in_its_file(tmp_path: Path)
 @pytest.mark.parametrize("large", [False, True])
 def test_calls_of_a_client_that_is_closed_fail_and_are_not_cancelled(large: bool) -> None:
     async def go(url: str) -> None:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        call = HttpCall("POST", url, body=b"{}", large=large)
-        running = asyncio.create_task(client.send(call))
-        await asyncio.sleep(0.05)
-        await client.close()
-        for late in (running, client.send(call)):
-            with pytest.raises(RetryableModelError, match="the client is closed"):
-                await late
+        async with http_client() as client:
+            call = HttpCall("POST", url, body=b"{}", large=large)
+            running = asyncio.create_task(client.send(call))
+            await asyncio.sleep(0.05)
+            await client.close()
+            for late in (running, client.send(call)):
+                with pytest.raises(RetryableModelError, match="the client is closed"):
+                    await late
 
     with serving(lambda connection: connection.recv(65_536) and threading.Event().wait(0.5)) as url:
         asyncio.run(go(url))
@@ -186,11 +177,10 @@ def test_a_failed_call_is_freed_at_once() -> None:
     """Otherwise what has arrived of many failed calls would fill the memory."""
 
     async def go(url: str) -> None:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        for _ in range(5):
-            with pytest.raises(RetryableModelError):
-                await client.send(HttpCall("POST", url, body=b"{}"))
-        await client.close()
+        async with http_client() as client:
+            for _ in range(5):
+                with pytest.raises(RetryableModelError):
+                    await client.send(HttpCall("POST", url, body=b"{}"))
 
     gc.collect()
     gc.disable()
@@ -205,12 +195,9 @@ def test_a_failed_call_is_freed_at_once() -> None:
 
 def test_what_a_file_refuses_is_the_error_of_the_call(tmp_path: Path) -> None:
     async def go(url: str) -> None:
-        client = HttpClient(CALLER, HttpLimits(5.0, 10_000), {}, None)
-        try:
+        async with http_client() as client:
             with Path("/dev/full").open("wb", buffering=0) as sink, pytest.raises(OSError, match="No space left"):
                 await client.send(HttpCall("GET", url, sink=sink, large=True))
-        finally:
-            await client.close()
 
     with answering(OK + THREE) as url:
         asyncio.run(go(url))

@@ -8,7 +8,7 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 
 from creval.models.providers.failures import Caller
@@ -16,7 +16,18 @@ from creval.models.providers.http_client import HttpClient
 from creval.models.providers.http_messages import HttpCall, HttpReply
 from creval.models.providers.http_settings import HttpLimits
 
-__all__ = ["CALLER", "KEY", "OK", "THREE", "answering", "certificate", "proxying", "pump", "send", "serving"]
+__all__ = [
+    "CALLER",
+    "KEY",
+    "OK",
+    "THREE",
+    "answering",
+    "certificate",
+    "http_client",
+    "proxying",
+    "send",
+    "serving",
+]
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
 CALLER = Caller("chat/m at http://server/v1", "m", "OPENAI_API_KEY", (KEY,))
@@ -24,15 +35,24 @@ OK = b"HTTP/1.1 200 OK\r\n"
 THREE = b"Content-Length: 3\r\n\r\nabc"
 
 
+@contextlib.asynccontextmanager
+async def http_client(
+    seconds: float = 5.0, most: int = 10_000, headers: Mapping[str, str] | None = None, proxy: str | None = None
+) -> AsyncIterator[HttpClient]:
+    """A client that is closed at the end."""
+    client = HttpClient(CALLER, HttpLimits(seconds, most), headers or {}, proxy)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
 def send(
     url: str, proxy: str | None = None, seconds: float = 5.0, most: int = 10_000, large: bool = False
 ) -> HttpReply:
     async def go() -> HttpReply:
-        client = HttpClient(CALLER, HttpLimits(seconds, most), {"Authorization": f"Bearer {KEY}"}, proxy)
-        try:
+        async with http_client(seconds, most, {"Authorization": f"Bearer {KEY}"}, proxy) as client:
             return await client.send(HttpCall("POST", url, body=b"{}", headers={"X-Own": "1"}, large=large))
-        finally:
-            await client.close()
 
     return asyncio.run(go())
 

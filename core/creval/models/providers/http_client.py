@@ -58,7 +58,9 @@ class HttpClient:
         try:
             transfer.prepare(call, self._headers)
             await self._perform(transfer, call.large)
+            reply = transfer.reply()
             complete = True
+            return reply
         except asyncio.CancelledError:
             if not self._multi.closed or _is_task_cancelled():
                 raise
@@ -68,14 +70,10 @@ class HttpClient:
         except ValueError as error:
             raise FatalModelError(f"the address cannot be called: {error}", where=self._caller.where) from None
         finally:
-            if not complete:  # frees what has arrived now, not when Python next looks for cycles
+            if complete and reusable:
+                self._unused.append(transfer)
+            else:  # frees what has arrived now, not when Python next looks for cycles
                 transfer.curl.close()
-        reply = transfer.reply()
-        if reusable:
-            self._unused.append(transfer)
-        else:
-            transfer.curl.close()
-        return reply
 
     async def close(self) -> None:
         """Close the connections. Calls in flight fail."""
