@@ -382,7 +382,7 @@ def test_a_server_that_is_off_is_reported_once_while_it_is_tried_again(
     (warning,) = [record.getMessage() for record in caplog.records if record.name == "creval"]
     assert warning == (
         f"openai/m at {url}/chat/completions: the connection failed: Connection refused. "
-        "It is tried up to 3 more times. Check that the server runs and that the base URL is right."
+        "It is tried again up to 3 times. Check that the server runs and that the base URL is right."
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
+from creval.format import counted
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
 from creval.models.answers.flags import DEFAULT_LEFT_OUT, UNKNOWN_FINISH_REASON
 from creval.models.answers.read_answers import read_answers
@@ -282,7 +283,7 @@ class Model:
         if self._warned or not wait or error.http_status is not None or self._tally.calls:
             return
         self._warned = True
-        tries = f"It is tried up to {self._parts.retries.max_retries} more times."
+        tries = f"It is tried again up to {counted(self._parts.retries.max_retries, 'times')}."
         _LOG.warning(" ".join(filter(None, [f"{error.where}: {error.what}.", tries, error.fix])))
 
     def _limiter_waits(self, error: ModelError) -> bool:

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Mapping
 
 import pycurl
 
-from creval.errors import FatalModelError, RetryableModelError
+from creval.errors import RetryableModelError
 from creval.models.providers.failures import Caller
 from creval.models.providers.http_connections import Connections
-from creval.models.providers.http_failures import failure_of
+from creval.models.providers.http_failures import bad_address, failure_of
 from creval.models.providers.http_messages import HttpCall, HttpReply
 from creval.models.providers.http_settings import (
     MOST_CONNECTIONS,
@@ -68,7 +68,7 @@ class HttpClient:
         except pycurl.error as error:
             raise self._failure(transfer, error) from None
         except ValueError as error:
-            raise FatalModelError(f"the address cannot be called: {error}", where=self._caller.where) from None
+            raise bad_address(str(error), self._caller) from None
         finally:
             if complete and reusable:
                 self._unused.append(transfer)

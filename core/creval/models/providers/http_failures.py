@@ -12,7 +12,7 @@ from creval.models.providers import http_settings
 from creval.models.providers.failures import Caller
 from creval.models.secrets import redact
 
-__all__ = ["failure_of"]
+__all__ = ["bad_address", "failure_of"]
 
 _BAD_ADDRESS = frozenset({pycurl.E_URL_MALFORMAT, pycurl.E_UNSUPPORTED_PROTOCOL})
 _NO_HTTP = ("Received HTTP/0.9", "Unsupported HTTP")
@@ -24,6 +24,8 @@ _CLOSED = frozenset({pycurl.E_GOT_NOTHING, pycurl.E_SEND_FAIL_REWIND})
 _OF_TLS = "error:0A"
 """OpenSSL's errors of the protocol, in contrast to a connection that broke off."""
 _UNEXPECTED_END = "unexpected eof"
+_NO_TLS = "wrong version number"
+"""OpenSSL's words for an answer that is not TLS."""
 
 
 def failure_of(code: int, message: str, os_error: int, caller: Caller, seconds: float) -> CrevalError:
@@ -37,7 +39,7 @@ def failure_of(code: int, message: str, os_error: int, caller: Caller, seconds: 
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return RetryableModelError(_limit_passed(message, seconds), where=where)
     if code in _BAD_ADDRESS and not message.startswith(_NO_HTTP):
-        return FatalModelError(f"the address cannot be called: {redact(message, caller.keys)}", where=where)
+        return bad_address(redact(message, caller.keys), caller)
     kind: type[ModelError] = RetryableModelError
     fix = "Check that the server runs and that the base URL is right."
     words = redact(message, caller.keys) or f"libcurl's error {code}"  # some have no message
@@ -46,6 +48,7 @@ def failure_of(code: int, message: str, os_error: int, caller: Caller, seconds: 
         fix = f"If the certificate is your own:  export {http_settings.CERTIFICATES}=/path/to/certificate.pem"
     elif code == pycurl.E_SSL_CONNECT_ERROR and _OF_TLS in message and _UNEXPECTED_END not in message:
         kind = FatalModelError  # the server has no TLS, or none that this client accepts
+        fix = "If the server has no TLS, write http:// in the base URL." if _NO_TLS in message else fix
     elif code == pycurl.E_COULDNT_CONNECT and os_error:
         words = os.strerror(os_error)
     elif code == pycurl.E_COULDNT_CONNECT and _too_many_files():
@@ -53,6 +56,12 @@ def failure_of(code: int, message: str, os_error: int, caller: Caller, seconds: 
     elif code in _CLOSED:
         words = "the server closed the connection without an answer"
     return kind(f"the connection failed: {words}", where=where, fix=fix)
+
+
+def bad_address(what: str, caller: Caller) -> FatalModelError:
+    """Return the error for an address, or a header, that cannot be sent."""
+    fix = "Check the base URL: http(s)://host:port/v1."
+    return FatalModelError(f"the address cannot be called: {what}", where=caller.where, fix=fix)
 
 
 def _limit_passed(message: str, seconds: float) -> str:

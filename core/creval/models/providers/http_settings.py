@@ -118,5 +118,5 @@ def _check_certificates(file: str) -> None:
         pass
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
-    fix = "Name a file of certificates in PEM form, or unset the variable."
+    fix = f"It names {file}. Name a file of certificates in PEM form, or unset the variable."
     raise UsageError(f"the file of certificates {what}", where=CERTIFICATES, fix=fix)
